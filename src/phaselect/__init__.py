@@ -1,0 +1,13 @@
+"""Real phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs."""
+
+from phaselect.errors import InputError
+from phaselect.instance import Instance, gaussian_instance, load
+from phaselect.schedule import Schedule
+from phaselect.solvers.amp import AMP
+from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
+from phaselect.solvers.langevin import Langevin
+from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.result import Result, Status
+from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+__version__ = "0.1.0"

@@ -1,0 +1,46 @@
+r"""Input and output channels of Phase selection (eq:channels), collapsed onto one variance.
+
+The Hessian of H in x does not depend on S, so the paper's two variances act only through their sum
+`V = V0 + V1/mu`: with precision `c = 1 / (V + 1/(2 mu))`,
+
+    phi_out(w; y, c) = log 2cosh(c y w) - c (y^2 + w^2)/2        (constants in w dropped)
+    phi_in(B; K, Lam) = B^2 / (2 (K + Lam)) - log((K + Lam)/Lam)/2
+
+where `Lam = mu*lam` (the paper prints lam; only mu*lam follows from its own rescaling). The output
+channel is a compiled scalar function, inlined in the AMP pass; the others take numbers or arrays.
+"""
+
+import math
+from typing import TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Numbers = TypeVar("Numbers", float, NDArray[np.float64])
+
+
+def phi_out(w: Numbers, y: float, c: float) -> Numbers:
+    """Output log-likelihood of the pre-activation mean w, signs traced out."""
+    return np.logaddexp(c * y * w, -c * y * w) - 0.5 * c * (y * y + w * w)
+
+
+@njit(cache=True, inline="always")
+def output_channel(w: float, y: float, c: float) -> tuple[float, float]:
+    """`g = d phi_out/dw` and the curvature `-d^2 phi_out/dw^2`."""
+    t = math.tanh(c * y * w)
+    g = c * (y * t - w)
+    curvature = c - (c * y) ** 2 * (1.0 - t * t)
+    return g, curvature
+
+
+def phi_in(B: Numbers, precision: float, product: float) -> Numbers:
+    """Input log-partition of a Gaussian prior of precision `product = mu*lam`."""
+    total = precision + product
+    return 0.5 * B * B / total - 0.5 * math.log(total / product)
+
+
+def input_channel(B: Numbers, precision: float, product: float) -> tuple[Numbers, float]:
+    """`x = d phi_in/dB` and its variance `d^2 phi_in/dB^2`."""
+    variance = 1.0 / (precision + product)
+    return B * variance, variance

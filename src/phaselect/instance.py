@@ -1,0 +1,287 @@
+"""An instance of real phase retrieval: the matrix A, the magnitudes y and, when known, the signal x0.
+
+The only place where A and y are validated, and where their units are dealt with: solvers work on the
+normalised problem (unit mean squared row norm of A, unit mean square of y), in which the matched
+regulariser is mu * lam = 1 and `mse_y` is a fraction of the measured power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phaselect.errors import InputError
+from phaselect.files import read_array, read_npz, save_arrays
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[Any]  # float64, or float32 where the user gave float32
+
+ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test")
+BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Instance:
+    """Measurements `y = |A x0|` of a signal, validated; `x0` and the test set are there when known.
+
+    A is kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied).
+    """
+
+    A: Matrix
+    y: Vector
+    x0: Vector | None = None
+    A_test: Matrix | None = None
+    y_test: Vector | None = None
+
+    def __post_init__(self) -> None:
+        matrix, y = _check_measurements(self.A, self.y, "A", "y")
+        rows, columns = matrix.shape
+        if rows <= columns:
+            raise InputError(
+                f"A has {rows} rows and {columns} columns: recovery is impossible in principle unless "
+                "alpha = rows/columns exceeds 1; add measurements"
+            )
+        _check_power(matrix, y)
+        object.__setattr__(self, "A", matrix)
+        object.__setattr__(self, "y", y)
+        if self.x0 is not None:
+            object.__setattr__(self, "x0", _check_length(_numbers(self.x0, "x0"), columns, "x0"))
+        if (self.A_test is None) != (self.y_test is None):
+            raise InputError("A_test and y_test go together: give both or neither")
+        if self.A_test is not None:
+            A_test, y_test = _check_measurements(self.A_test, self.y_test, "A_test", "y_test")
+            _check_length(A_test[0], columns, "a row of A_test")
+            object.__setattr__(self, "A_test", A_test)
+            object.__setattr__(self, "y_test", y_test)
+
+    def __repr__(self) -> str:
+        known = ", x0 known" if self.x0 is not None else ""
+        return f"Instance(M={self.m_rows}, N={self.n}, alpha={self.alpha:.4g}{known})"
+
+    @property
+    def m_rows(self) -> int:
+        """Number of measurements, M."""
+        return int(self.A.shape[0])
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns, N."""
+        return int(self.A.shape[1])
+
+    @property
+    def alpha(self) -> float:
+        """Measurement ratio M / N."""
+        return self.m_rows / self.n
+
+    @cached_property
+    def signs(self) -> Vector | None:
+        """True signs of the measurements, `sign(A x0)`, when x0 is known."""
+        return None if self.x0 is None else signs_of(self.measure(self.x0))
+
+    def measure(self, x: Vector) -> Vector:
+        """`A x` in float64."""
+        return np.concatenate([block @ x for block in self._float64_blocks()])
+
+    def backproject(self, z: Vector) -> Vector:
+        """`A^T z` in float64."""
+        edges = np.arange(BLOCK_ROWS, self.m_rows, BLOCK_ROWS)
+        parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
+        return np.sum([block.T @ part for block, part in parts], axis=0)
+
+    def _float64_blocks(self) -> Iterator[NDArray[np.float64]]:
+        """A by blocks of rows, so that a float32 matrix is never copied whole."""
+        for start in range(0, self.m_rows, BLOCK_ROWS):
+            yield self.A[start : start + BLOCK_ROWS].astype(np.float64, copy=False)
+
+    # Normalised units: gain * A has unit mean squared row norm, target has unit mean square.
+
+    @cached_property
+    def gain(self) -> float:
+        """Factor that gives A unit mean squared row norm."""
+        return float(np.sqrt(self.m_rows / _squared_norm(self.A)))
+
+    @cached_property
+    def y_scale(self) -> float:
+        """Root mean square of y."""
+        return float(np.sqrt(np.mean(self.y**2)))
+
+    @cached_property
+    def target(self) -> Vector:
+        """The magnitudes in normalised units: y with unit mean square."""
+        return self.y / self.y_scale
+
+    @cached_property
+    def target_x0(self) -> Vector | None:
+        """The signal in normalised units, when known."""
+        return None if self.x0 is None else self.x0 / self.x_scale
+
+    @property
+    def x_scale(self) -> float:
+        """What a normalised estimate is multiplied by to return to the units of the data."""
+        return self.y_scale * self.gain
+
+    def save(self, path: str | Path) -> None:
+        """Write the instance to an `.npz` file; the file appears whole or not at all."""
+        arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
+        save_arrays(path, {name: array for name, array in arrays.items() if array is not None})
+
+
+def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
+    """Read an instance from one `.npz` with arrays A and y, or from two `.npy`/`.csv` files (A, then y)."""
+    if y_path is not None:
+        return Instance(read_array(path), read_array(y_path))
+    if Path(path).suffix.lower() in (".npy", ".csv"):
+        raise InputError(f"{path} holds one array: give two files, A and y, or one .npz with both")
+    arrays = read_npz(path)
+    unknown = sorted(set(arrays) - set(ARRAY_NAMES))
+    missing = sorted({"A", "y"} - set(arrays))
+    if missing or unknown:
+        found = ", ".join(sorted(arrays)) or "nothing"
+        raise InputError(
+            f"{path} must hold arrays A and y (optionally x0, A_test, y_test); it holds: {found[:200]}"
+        )
+    return Instance(**arrays)
+
+
+def gaussian_instance(
+    n: int,
+    alpha: float,
+    *,
+    seed: int,
+    signal_variance: float = 1.0,
+    density: float = 1.0,
+    noise: float = 0.0,
+    activation: str = "abs",
+) -> Instance:
+    """Draw the paper's random instance (alg:Problem): iid Gaussian A of variance 1/N, Gaussian x0.
+
+    `|x0|^2 = n * signal_variance` exactly; with `density` < 1 a random fraction of the entries is kept
+    and the rest set to zero before rescaling (the paper rescales first, which loses the norm). `noise` is
+    the variance of the noise on the output; `activation` is what the sensor reports, "abs" for |A x0| or
+    "square" for a power meter, whose reading is turned into a magnitude. A noisy magnitude below zero
+    is folded to its absolute value: signs are free, so S*y ranges over the same vectors.
+
+    >>> gaussian_instance(100, 1.3, seed=0)
+    Instance(M=130, N=100, alpha=1.3, x0 known)
+    """
+    _check_generator(n, alpha, seed, signal_variance, density, noise, activation)
+    rng = np.random.default_rng(seed)
+    rows = round(alpha * n)
+    A = rng.standard_normal((rows, n)) / np.sqrt(n)
+    x0 = rng.standard_normal(n)
+    if density < 1:
+        keep = rng.random(n) < density
+        keep[rng.integers(n)] = True  # a signal is never empty
+        x0 *= keep
+    x0 *= np.sqrt(n * signal_variance) / np.linalg.norm(x0)
+    sense = _ACTIVATIONS[activation]
+    y = sense(A @ x0, np.sqrt(noise) * rng.standard_normal(rows))
+    rows_test = max(200, rows // 4)
+    A_test = rng.standard_normal((rows_test, n)) / np.sqrt(n)
+    y_test = sense(A_test @ x0, np.sqrt(noise) * rng.standard_normal(rows_test))
+    return Instance(A, y, x0, A_test, y_test)
+
+
+_ACTIVATIONS: dict[str, Callable[[Vector, Vector], Vector]] = {
+    "abs": lambda z, error: np.abs(np.abs(z) + error),
+    "square": lambda z, error: np.sqrt(np.abs(z**2 + error)),
+}
+
+
+def signs_of(z: Vector) -> Vector:
+    """Signs in {-1, +1}; zero counts as +1."""
+    return np.where(z < 0, -1.0, 1.0)
+
+
+def check_seed(seed: int) -> int:
+    """A seed is a whole number from 0 on."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed = {seed!r}: give a whole number, 0 or more")
+    return int(seed)
+
+
+def _check_generator(
+    n: int, alpha: float, seed: int, variance: float, density: float, noise: float, activation: str
+) -> None:
+    check_seed(seed)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
+    if not np.isfinite(alpha) or round(alpha * n) <= n:
+        raise InputError(
+            f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1"
+        )
+    if not (np.isfinite(variance) and variance > 0):
+        raise InputError(f"signal_variance = {variance!r}: must be positive")
+    if not 0 < density <= 1:
+        raise InputError(f"density = {density!r}: must lie in (0, 1]")
+    if not (np.isfinite(noise) and noise >= 0):
+        raise InputError(f"noise = {noise!r}: a variance, 0 or more")
+    if activation not in _ACTIVATIONS:
+        raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
+
+
+def _check_measurements(matrix: ArrayLike, y: Any, matrix_name: str, y_name: str) -> tuple[Matrix, Vector]:
+    matrix = np.ascontiguousarray(_numbers(matrix, matrix_name, keep_float32=True))
+    y = _numbers(y, y_name)
+    if matrix.ndim != 2:
+        raise InputError(f"{matrix_name} has {matrix.ndim} dimensions: give a 2-D array, one row a measurement")
+    if y.ndim != 1:
+        raise InputError(f"{y_name} has shape {y.shape}: give a 1-D array, one number a measurement")
+    if matrix.size == 0 or y.size == 0:
+        raise InputError(f"{matrix_name} or {y_name} is empty: give at least one measurement")
+    if y.size != matrix.shape[0]:
+        raise InputError(f"{matrix_name} has {matrix.shape[0]} rows but {y_name} has {y.size} entries")
+    if y.min() < 0:
+        where = int(np.argmax(y < 0))
+        raise InputError(f"{y_name}[{where}] = {y[where]:g} is negative: {y_name} holds magnitudes, |A x|")
+    return matrix, y
+
+
+def _check_power(matrix: Matrix, y: Vector) -> None:
+    for name, array in (("A", matrix), ("y", y)):
+        if not array.any():
+            raise InputError(f"{name} is all zeros: there is nothing to recover")
+        power = _squared_norm(array)
+        if not np.isfinite(power) or power < 1e-290:
+            raise InputError(f"{name} has entries too large or too small for float64 squares: rescale it")
+    empty = ~matrix.any(axis=0)
+    if empty.any():
+        where = int(np.argmax(empty))
+        raise InputError(f"column {where} of A is all zeros: x[{where}] cannot be determined; drop it")
+
+
+def _check_length(array: NDArray[Any], length: int, name: str) -> NDArray[Any]:
+    if array.shape != (length,):
+        raise InputError(f"{name} has shape {array.shape}: it must be ({length},), one entry a column of A")
+    return array
+
+
+def _numbers(values: Any, name: str, keep_float32: bool = False) -> NDArray[Any]:
+    """The values as a finite real float array; float32 is kept where the kernels can use it."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} is ragged: give a rectangular array of numbers") from None
+    if array.dtype.kind == "c":
+        raise InputError(f"{name} is complex: real phase retrieval only; give real numbers")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} is not numeric (dtype {array.dtype}): give an array of real numbers")
+    kept = keep_float32 and array.dtype == np.float32
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf and is reported below
+        array = array.astype(np.float32 if kept else np.float64, copy=False)
+    if not np.isfinite(array).all():
+        where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+        position = ", ".join(str(int(i)) for i in where)
+        raise InputError(f"{name}[{position}] is {array[where]}: every entry must be finite")
+    return array
+
+
+def _squared_norm(array: NDArray[Any]) -> float:
+    flat = array.reshape(-1)
+    return float(np.einsum("i,i->", flat, flat, dtype=np.float64))

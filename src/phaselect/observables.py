@@ -1,0 +1,138 @@
+"""What is measured on an estimate, under the column names used everywhere, and the certificate.
+
+All observables are free of units and of the global sign: `mse_y` is relative to mean(y^2), `m` and `mse_x`
+to |x0|^2/N. For the paper's signal of unit variance they are the paper's `MSE_y, MSE_x, m, O`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc, gammaln, hyp1f1
+
+from phaselect.instance import Instance, Vector, signs_of
+from phaselect.spectrum import Spectrum
+
+CERTIFIED_BELOW = -6.0
+"""An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
+
+
+def mse_y(problem: Instance, x: Vector, signs: Vector) -> float:
+    """`|S*y - A x|^2 / M` (eq:energies) in units of mean(y^2); accumulated in float64."""
+    residual = signs * problem.y - problem.measure(x)
+    return float(np.mean((residual / problem.y_scale) ** 2))
+
+
+def overlap(x0: Vector, x: Vector) -> float:
+    """`m = |x0 . x| / |x0|^2`: 1 on recovery, near 0 for a random guess."""
+    return float(abs(x0 @ x) / (x0 @ x0))
+
+
+def sign_overlap(true_signs: Vector, signs: Vector) -> float:
+    """`O = |S0 . S| / M`, up to the global sign."""
+    return float(abs(true_signs @ signs) / true_signs.size)
+
+
+def mse_x(x0: Vector, x: Vector) -> float:
+    """`|x0 - x|^2 / |x0|^2` after aligning the global sign."""
+    aligned = x if x0 @ x >= 0 else -x
+    return float(np.sum((x0 - aligned) ** 2) / np.sum(x0**2))
+
+
+def against_truth(problem: Instance, x: Vector, signs: Vector) -> dict[str, float]:
+    """m, O and mse_x of an estimate, or nothing when x0 is unknown."""
+    if problem.x0 is None or problem.signs is None:
+        return {}
+    return {
+        "m": overlap(problem.x0, x),
+        "O": sign_overlap(problem.signs, signs),
+        "mse_x": mse_x(problem.x0, x),
+    }
+
+
+def of_estimate(problem: Instance, x: Vector, z: Vector, lam: float) -> dict[str, float]:
+    """Trace columns of a normalised estimate x with its own measurements `z = A x`; nan where x0 is unknown."""
+    fit = float(np.mean((problem.target - np.abs(z)) ** 2))
+    q1 = float(np.mean(x**2))
+    known = problem.target_x0 is not None and problem.signs is not None
+    return {
+        "mse_y": fit,
+        "m": overlap(problem.target_x0, x) if known else np.nan,
+        "O": sign_overlap(problem.signs, signs_of(z)) if known else np.nan,
+        "energy": problem.alpha * fit + 0.5 * lam * q1,
+        "q1": q1,
+    }
+
+
+def of_signs(spectral: Spectrum, signs: NDArray[Any], c: NDArray[np.float64], lam: float) -> dict[str, Any]:
+    """Trace columns of signs and their ridge estimate at lam, given `c = U^T (S*y)`; O(N) each.
+
+    Takes one sign vector, or a stack of them for a vector in each column. `floor` is E(lam = 0)/M.
+    """
+    problem = spectral.problem
+    q1, m = spectral.overlaps(c, lam)
+    O = np.nan if problem.signs is None else np.abs(signs @ problem.signs) / problem.m_rows
+    return {
+        "mse_y": spectral.energy(c, lam, "residual") / problem.m_rows,
+        "m": m,
+        "O": O,
+        "energy": spectral.energy(c, lam) / problem.n,
+        "q1": q1,
+        "floor": spectral.energy(c, 0.0) / problem.m_rows,
+    }
+
+
+def to_floats(columns: dict[str, Any]) -> dict[str, float]:
+    """A row of plain numbers; a column with many entries is averaged."""
+    return {name: float(np.mean(column)) for name, column in columns.items()}
+
+
+def log10_impostors(mse_y: float, m_rows: int, rank: int) -> float:
+    r"""Base-10 logarithm of the expected number of wrong sign vectors that fit as well as `mse_y`.
+
+    A random sign vector leaves `|(I-K)(S*y)|^2 ~ mean(y^2) chi2_{M-rank}`, and there are 2^(M-1) of them up
+    to the global sign: `2^(M-1) P(chi2_{M-rank} < M mse_y)`. The residual is floored at float64 rounding.
+    """
+    floor = np.finfo(np.float64).eps ** 2
+    log_probability = _log_gammainc((m_rows - rank) / 2, m_rows * max(mse_y, floor) / 2)
+    return float(((m_rows - 1) * np.log(2) + log_probability) / np.log(10))
+
+
+def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> tuple[bool, float]:
+    """Is this answer the only one? Returns the verdict and `log10_impostors`.
+
+    Yes when no impostor is expected to fit as well, x is determined by the signs (full rank, and no sign
+    that the data leave free), and x itself has the claimed signs wherever y is not ~ 0.
+    """
+    log10 = log10_impostors(mse_y(problem, x, signs), problem.m_rows, rank)
+    tells = problem.target > 1e-6
+    consistent = np.array_equal(signs_of(problem.measure(x))[tells], signs[tells])
+    return bool(log10 < CERTIFIED_BELOW and rank == problem.n and consistent and connected(problem)), log10
+
+
+def connected(problem: Instance) -> bool:
+    """Do the measurements tie all unknowns together?
+
+    Where the nonzero pattern of A splits into blocks, each block has a global sign of its own; a column seen
+    by one measurement only can absorb either sign of it. Neither shows in the residual.
+    """
+    pattern = problem.A != 0
+    if pattern.all():
+        return True
+    if pattern.sum(axis=0).min() < 2:
+        return False
+    from scipy.sparse import bmat, csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows = csr_array(pattern[pattern.any(axis=1)])
+    graph = bmat([[None, rows], [rows.T, None]])
+    return int(connected_components(graph, directed=False, return_labels=False)) == 1
+
+
+def _log_gammainc(a: float, x: float) -> float:
+    """log of the regularised lower incomplete gamma function, also where it underflows."""
+    if x > a:
+        return float(np.log(gammainc(a, x)))
+    return float(a * np.log(x) - x - gammaln(a + 1) + np.log(hyp1f1(1.0, a + 1, x)))

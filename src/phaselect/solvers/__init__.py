@@ -1,0 +1,1 @@
+"""The solvers: one protocol, one result, one driving loop."""

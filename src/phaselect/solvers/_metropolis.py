@@ -1,0 +1,116 @@
+"""Compiled Metropolis kernels on the signs: arrays, temperatures and a random state in, arrays out.
+
+Both kernels run the same chain (same proposals, same random numbers, the same accepted moves up to rounding):
+
+* `spectral_kernel`: O(N) a proposal, O(N) a change of lam; needs U only.
+* `field_kernel`: O(1) a rejection, O(M) an acceptance, at one lam; needs the couplings G.
+
+A proposal takes one 64-bit random number: its high half picks the sign, its low half decides.
+"""
+
+import math
+
+import numpy as np
+from numba import float32, float64, int64, njit, uint32, uint64
+from numpy.typing import NDArray
+
+REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
+
+RandomState = NDArray[np.uint64]
+
+
+def random_state(rng: np.random.Generator, streams: int | None = None) -> RandomState:
+    """Independent xoshiro256++ states: one (4 words), or a stack of `streams`."""
+    shape = (4,) if streams is None else (streams, 4)
+    return rng.integers(1, 2**64, size=shape, dtype=np.uint64)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _rotate(x, k):  # type: ignore[no-untyped-def]
+    return (x << uint64(k)) | (x >> uint64(64 - k))
+
+
+@njit(nogil=True, cache=True)
+def next_random(state):  # type: ignore[no-untyped-def]
+    """xoshiro256++ (Blackman and Vigna): 64 random bits; advances the state in place."""
+    bits = _rotate(state[0] + state[3], 23) + state[0]
+    shifted = state[1] << uint64(17)
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= shifted
+    state[3] = _rotate(state[3], 45)
+    return bits
+
+
+@njit(nogil=True, cache=True)
+def proposal(state, m_rows):  # type: ignore[no-untyped-def]
+    """A sign to flip, uniform in 0..M-1, and a uniform number in (0, 1)."""
+    bits = next_random(state)
+    index = int64(((bits >> uint64(32)) * uint64(m_rows)) >> uint64(32))
+    return index, (float64(uint32(bits)) + 0.5) * 2.0**-32
+
+
+@njit(nogil=True, cache=True, fastmath=REORDER)
+def flip_energy(row, w, wc, v):  # type: ignore[no-untyped-def]
+    """`dE = 4 v_i (h_i - v_i G_ii)` with `h_i = sum_k U_ik w_k c_k`, `G_ii = sum_k w_k U_ik^2`."""
+    field = 0.0
+    self_coupling = 0.0
+    for k in range(row.size):
+        field += row[k] * wc[k]
+        self_coupling += row[k] * row[k] * w[k]
+    return 4.0 * v * (field - v * self_coupling)
+
+
+@njit(nogil=True, cache=True, fastmath=REORDER)
+def _flip(row, w, c, wc, v):  # type: ignore[no-untyped-def]
+    """`c <- c - 2 v_i U_i`."""
+    for k in range(row.size):
+        c[k] -= 2.0 * v * row[k]
+        wc[k] = w[k] * c[k]
+
+
+@njit(nogil=True, cache=True)
+def spectral_kernel(U, s2, v, c, mu, lam, proposals, residual, state):  # type: ignore[no-untyped-def]
+    """Runs `proposals` proposals at each (mu, lam); updates v, c and state in place, returns the acceptances.
+
+    residual: take the residual as the energy instead of residual plus penalty.
+    """
+    accepted = 0
+    for t in range(mu.size):
+        w = s2 / (s2 + 0.5 * lam[t])
+        if residual:
+            w = w * (2.0 - w)
+        wc = w * c
+        for _ in range(proposals):
+            i, u = proposal(state, v.size)
+            cost = mu[t] * flip_energy(U[i], w, wc, v[i])
+            if cost <= 0.0 or u < math.exp(-cost):
+                _flip(U[i], w, c, wc, v[i])
+                v[i] = -v[i]
+                accepted += 1
+    return accepted
+
+
+@njit(nogil=True, cache=True, fastmath=REORDER)
+def field_kernel(G, self_energy, v, h, mu, proposals, state):  # type: ignore[no-untyped-def]
+    """Runs `proposals` proposals at fixed couplings; updates v, h and state in place, returns the acceptances.
+
+    All arrays are float32: `h = G v` holds the local fields, `self_energy = y^2 diag(G)`.
+    """
+    four_mu = float32(4.0 * mu)  # a bare 4 or 2 below would turn the row update into float64
+    minus_two = float32(-2.0)
+    certain = float32(22.3)  # exp(-22.3) < 2^-32: rejected whatever the random number
+    accepted = 0
+    for _ in range(proposals):
+        i, u = proposal(state, v.size)
+        cost = four_mu * (v[i] * h[i] - self_energy[i])
+        if cost < certain and (cost <= float32(0.0) or u < math.exp(-cost)):
+            change = minus_two * v[i]
+            row = G[i]
+            for j in range(h.size):
+                h[j] += change * row[j]
+            v[i] = -v[i]
+            accepted += 1
+    return accepted

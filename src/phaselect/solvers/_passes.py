@@ -1,0 +1,111 @@
+"""Compiled passes over the rows of A: each row is read once and used twice while it is in cache.
+
+An AMP iteration and a conjugate-gradient step both need `A x` and then `A^T (something local to the row)`.
+Fusing the two halves the traffic, which is what bounds them. Rows go by fours, for the registers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from phaselect.channels import output_channel
+from phaselect.instance import Matrix, Vector
+from phaselect.solvers._parallel import run_parallel
+
+REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
+BLOCK_BYTES = 4 << 20  # below this a second thread costs more than it brings
+MAX_BLOCKS = 64  # each block keeps an accumulator of N numbers
+
+
+@njit(nogil=True, cache=True, fastmath=REORDER)
+def _dot4(a0, a1, a2, a3, x):  # type: ignore[no-untyped-def]
+    z0 = z1 = z2 = z3 = x.dtype.type(0)
+    for j in range(x.size):
+        z0 += a0[j] * x[j]
+        z1 += a1[j] * x[j]
+        z2 += a2[j] * x[j]
+        z3 += a3[j] * x[j]
+    return z0, z1, z2, z3
+
+
+@njit(nogil=True, cache=True, fastmath=REORDER)
+def _add4(total, a0, a1, a2, a3, g0, g1, g2, g3):  # type: ignore[no-untyped-def]
+    for j in range(total.size):
+        total[j] += g0 * a0[j] + g1 * a1[j] + g2 * a2[j] + g3 * a3[j]
+
+
+@njit(nogil=True, cache=True)
+def _four_rows(A, i):  # type: ignore[no-untyped-def]
+    """Rows i..i+3; past the end the last row again (its weight is set to zero by the caller)."""
+    last = A.shape[0] - 1
+    return A[i], A[min(i + 1, last)], A[min(i + 2, last)], A[min(i + 3, last)]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _amp_rows(A, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def]
+    """AMP on a block of rows: updates z, w, g in place, leaves `A^T g` in back, returns the curvature sum."""
+    curvature = 0.0
+    weight = np.zeros(4, back.dtype)
+    for i in range(0, A.shape[0], 4):
+        a0, a1, a2, a3 = _four_rows(A, i)
+        products = _dot4(a0, a1, a2, a3, x)
+        weight[:] = 0
+        for k in range(min(4, A.shape[0] - i)):
+            row = i + k
+            z[row] = products[k]
+            w[row] = (1 - psi) * (z[row] - V * g[row]) + psi * w[row]
+            g[row], bend = output_channel(w[row], y[row], c)
+            curvature += bend
+            weight[k] = g[row]
+        _add4(back, a0, a1, a2, a3, weight[0], weight[1], weight[2], weight[3])
+    return curvature
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _normal_rows(A, p, back):  # type: ignore[no-untyped-def]
+    """Adds `A^T A p` over a block of rows to back."""
+    for i in range(0, A.shape[0], 4):
+        a0, a1, a2, a3 = _four_rows(A, i)
+        q0, q1, q2, q3 = _dot4(a0, a1, a2, a3, p)
+        left = A.shape[0] - i
+        _add4(back, a0, a1, a2, a3, q0, q1 * (left > 1), q2 * (left > 2), q3 * (left > 3))
+
+
+def amp_pass(
+    A: Matrix, y: Vector, x: Vector, V: float, c: float, psi: float, z: Vector, w: Vector, g: Vector
+) -> tuple[Vector, float]:
+    """One pass of AMP over A; updates `z = A x`, w and g in place and returns `A^T g` and the curvature sum.
+
+    A float32 matrix is multiplied in float32; z, w and g are float64 always.
+    """
+    estimate = x.astype(A.dtype, copy=False)
+
+    def block(rows: slice) -> tuple[NDArray[Any], float]:
+        back = np.zeros(A.shape[1], A.dtype)
+        bend = _amp_rows(A[rows], y[rows], estimate, V, c, psi, z[rows], w[rows], g[rows], back)
+        return back, bend
+
+    backs, bends = zip(*run_parallel(block, row_blocks(A)), strict=True)
+    return np.sum(backs, axis=0, dtype=np.float64), sum(bends)
+
+
+def normal_pass(A: Matrix, p: Vector) -> Vector:
+    """`A^T (A p)` in float64 from one pass over A, whatever the dtype of A."""
+
+    def block(rows: slice) -> Vector:
+        back = np.zeros(A.shape[1])
+        _normal_rows(A[rows], p, back)
+        return back
+
+    return np.asarray(np.sum(run_parallel(block, row_blocks(A)), axis=0))
+
+
+def row_blocks(A: Matrix) -> list[slice]:
+    """Cuts A into blocks of rows; depends on A alone, so that sums come out the same on any number of threads."""
+    count = min(max(1, A.nbytes // BLOCK_BYTES), MAX_BLOCKS)
+    edges = np.linspace(0, A.shape[0], count + 1).astype(int)
+    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]

@@ -1,0 +1,186 @@
+r"""Approximate message passing with annealed temperature and regulariser (alg:AMP), collapsed form.
+
+The paper's two-level AMP carries two variances that act only through `V = V0 + V1/mu` (see channels.py). One
+iteration, with nu = 1/(2 mu), Lam = mu*lam and damping psi on (V, w) (on x it would destroy the algorithm):
+
+    Vd <- (1-psi) V + psi Vd;      c = 1/(nu + Vd);      w <- (1-psi)(A x - V g) + psi w
+    g, curvature = output channel;  chi = max(0, sum(curvature)/N)
+    x <- (A^T g + chi x)/(Lam + chi);      V <- 1/(Lam + chi)
+
+Everything is local to a row of A, so an iteration is one pass over A, and memory is A plus O(M + N).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phaselect.channels import input_channel
+from phaselect.errors import InputError
+from phaselect.instance import Instance, Vector, check_seed
+from phaselect.observables import of_estimate
+from phaselect.schedule import Schedule
+from phaselect.solvers._passes import amp_pass
+from phaselect.solvers.base import Estimate, ProgressCallback, Start, check_time_limit, drive
+from phaselect.solvers.finish import finish_x
+from phaselect.solvers.result import Result, Status
+
+CONVERGED = 1e-12
+"""mse_y at which the signs are settled and least squares takes over."""
+
+STATIONARY = 1e-24
+"""Mean squared change of x in one iteration below which AMP sits at a fixed point."""
+
+
+class AMPState(NamedTuple):
+    """x and V as the next iteration will use them; the rest as the last one left it."""
+
+    x: Vector
+    V: float
+    V_damped: float
+    w: Vector
+    g: Vector
+    x_in: Vector  # the estimate whose measurements are z
+    z: Vector  # A x_in
+    iteration: int
+    mu: float
+    lam: float
+    change: float
+    diverged: bool
+
+
+@dataclass(frozen=True)
+class AMP:
+    """Approximate message passing. Runs in the dtype of A: a float32 matrix costs half the time.
+
+    damping: psi, on (V, w).
+    restarts: how often to start afresh when a run fails, with a new x, damping in (0.1, 0.5) and product
+        scaled by a factor in (1, 3): failed runs wander rather than converge, and another start may succeed.
+
+    >>> import phaselect
+    >>> problem = phaselect.gaussian_instance(200, 1.4, seed=0)
+    >>> phaselect.AMP().run(problem, seed=0).certified
+    True
+    """
+
+    damping: float = 0.3
+    restarts: int = 4
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.damping < 1:
+            raise InputError(f"AMP: damping = {self.damping!r} must lie in [0, 1)")
+        if isinstance(self.restarts, bool) or not isinstance(self.restarts, int) or self.restarts < 0:
+            raise InputError(f"AMP: restarts = {self.restarts!r} must be a whole number, 0 or more")
+
+    @property
+    def name(self) -> str:
+        """As in `phaselect solve --solver amp`."""
+        return "amp"
+
+    def default_schedule(self, problem: Instance) -> Schedule:
+        """Matched, from mu = 1000 (AMP needs no slow start), then on at 1e12: hard instances take their time."""
+        return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=1000)
+
+    def start(
+        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
+    ) -> AMPState:
+        """x ~ N(0, 1) entry by entry, unit variance, no memory."""
+        schedule.iterations("AMP")
+        x = rng.standard_normal(problem.n) if init is None else init.x
+        zeros = np.zeros(problem.m_rows)
+        mu, lam = schedule[0]
+        return AMPState(x, 1.0, 1.0, zeros, zeros, x, zeros, 0, mu, lam, np.inf, False)
+
+    def segment(self, problem: Instance, schedule: Schedule) -> int:
+        """A few iterations for small matrices, one where it takes long."""
+        return max(1, min(5, 10_000_000 // problem.A.size) // schedule.steps)
+
+    def advance(self, problem: Instance, state: AMPState, schedule: Schedule) -> AMPState:
+        """Iterates through a segment; on divergence returns the last finite state, marked."""
+        state = state._replace(w=state.w.copy(), g=state.g.copy(), z=state.z.copy())
+        for mu, lam in schedule:
+            for _ in range(schedule.steps):
+                following = amp_iteration(problem, state, mu, lam, self.damping)
+                if not (np.isfinite(following.x).all() and np.mean(following.x**2) < 1e6):
+                    return state._replace(diverged=True)
+                state = following
+        return state
+
+    def measure(self, problem: Instance, state: AMPState) -> dict[str, float]:
+        """Observables of the estimate that the last iteration started from."""
+        row = of_estimate(problem, state.x_in, state.z, state.lam)
+        if state.diverged:
+            row["mse_y"] = np.inf
+        return {**row, "V": state.V, "change": state.change, "steps": state.iteration}
+
+    def stop(self, row: dict[str, float]) -> Status | None:
+        """Converged, stuck at a fixed point, or diverged."""
+        if not np.isfinite(row["mse_y"]):
+            return Status.DIVERGED
+        return Status.NOT_RECOVERED if row["mse_y"] < CONVERGED or row["change"] < STATIONARY else None
+
+    def finish(self, problem: Instance, state: AMPState, noiseless: bool) -> Estimate:
+        """Signs of the measurements of x, then least squares without an SVD."""
+        return finish_x(problem, state.x, noiseless)
+
+    def run(
+        self,
+        problem: Instance,
+        schedule: Schedule | None = None,
+        *,
+        seed: int = 0,
+        init: Any = None,
+        time_limit: float | None = None,
+        progress: ProgressCallback | None = None,
+        noiseless: bool = True,
+    ) -> Result:
+        """Run, and restart while the answer is not certified; see `drive` for the arguments.
+
+        Returns the best attempt, with the steps and seconds of all.
+        """
+        began = time.perf_counter()
+        check_time_limit(time_limit)
+        rng = np.random.default_rng([check_seed(seed), 1])
+        schedule = schedule or self.default_schedule(problem)
+        best = result = drive(
+            self, problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress, noiseless=noiseless
+        )
+        steps = result.steps
+        for _ in range(self.restarts):
+            left = None if time_limit is None else time_limit - (time.perf_counter() - began)
+            done = result.certified or result.status in (Status.INTERRUPTED, Status.TIME_LIMIT, Status.ESTIMATE)
+            if done or (left is not None and left <= 0):
+                break
+            variant = replace(self, damping=rng.uniform(0.1, 0.5), restarts=0)
+            result = drive(
+                variant,
+                problem,
+                schedule.rescaled(rng.uniform(1, 3)),
+                seed=int(rng.integers(2**31)),
+                time_limit=left,
+                progress=progress,
+            )
+            steps += result.steps
+            if result.certified or result.mse_y < best.mse_y or result.status is Status.INTERRUPTED:
+                best = result
+        return replace(best, steps=steps, seconds=time.perf_counter() - began, seed=seed)
+
+
+def amp_iteration(problem: Instance, state: AMPState, mu: float, lam: float, damping: float) -> AMPState:
+    """One iteration; reuses the arrays w, g and z of the state."""
+    psi = damping if state.iteration else 0.0
+    V_damped = (1 - psi) * state.V + psi * state.V_damped
+    c = 1 / (1 / (2 * mu) + V_damped)
+    w, g, z = state.w, state.g, state.z
+    back, curvature = amp_pass(
+        problem.A, problem.target, problem.gain * state.x, state.V, c, psi, z, w, g
+    )
+    chi = max(0.0, curvature / problem.n)
+    if chi + mu * lam == 0:  # no information and no prior: lam = 0 too early in the anneal
+        return state._replace(x=np.full_like(state.x, np.nan))
+    x, variance = input_channel(problem.gain * back + chi * state.x, chi, mu * lam)
+    change = float(np.mean((x - state.x) ** 2))
+    return AMPState(x, variance, V_damped, w, g, state.x, z, state.iteration + 1, mu, lam, change, False)

@@ -1,0 +1,87 @@
+"""From where a solver stopped to its answer: greedy flips at lam = 0, then least squares to full precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phaselect.instance import Instance, Vector, signs_of
+from phaselect.solvers._passes import normal_pass
+from phaselect.solvers.base import Estimate
+from phaselect.spectrum import Spectrum, spectrum
+
+WORTH_REFINING = 1e-3
+"""mse_y above which the signs are wrong anyway, and least squares would polish a failure."""
+
+
+def finish_signs(problem: Instance, signs: Vector, lam: float, noiseless: bool) -> Estimate:
+    """The answer of a solver that ends with signs: greedy flips and least squares, or ridge if noisy."""
+    spectral = spectrum(problem)
+    if not noiseless:
+        x = spectral.ridge(spectral.coordinates(signs * problem.target), lam)
+        return Estimate(x, signs, spectral.rank)
+    signs = greedy(spectral, signs)
+    v = signs * problem.target
+    x = np.zeros(problem.n)
+    for _ in range(3):  # iterative refinement: the SVD's own error is removed by the later rounds
+        x = x + spectral.ridge(spectral.coordinates(v - problem.gain * problem.measure(x)), 0.0)
+    return Estimate(x, signs, spectral.rank)
+
+
+def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
+    """The answer of a solver that ends with an estimate of x and has no SVD; O(M + N) memory."""
+    z = problem.gain * problem.measure(x)
+    signs = signs_of(z)
+    if not noiseless or not np.mean((problem.target - np.abs(z)) ** 2) < WORTH_REFINING:
+        return Estimate(x, signs, problem.n)
+    # Least squares from a far random point: what is left of that point at the end lies in the null space of A.
+    far = 10 * np.random.default_rng(0).standard_normal(problem.n)
+    refined = least_squares(problem, signs * problem.target, x + far)
+    determined = np.linalg.norm(refined - x) < 1e-2
+    return Estimate(refined if determined else x, signs, problem.n if determined else problem.n - 1)
+
+
+def greedy(spectral: Spectrum, signs: Vector) -> Vector:
+    """Flip the sign that lowers E(lam = 0) most, until none does; float64."""
+    signs = signs.copy()
+    y = spectral.problem.target
+    self_coupling = np.sum(spectral.U**2, axis=1)
+    c = spectral.coordinates(signs * y)
+    for _ in range(10 * signs.size):
+        v = signs * y
+        change = 4 * v * (spectral.U @ c - v * self_coupling)
+        best = int(np.argmin(change))
+        if change[best] > -1e-13:
+            break
+        c -= 2 * v[best] * spectral.U[best]
+        signs[best] = -signs[best]
+    return signs
+
+
+def least_squares(problem: Instance, v: Vector, x: Vector) -> Vector:
+    """`argmin_x |v - A x|` nearest to the given x: conjugate gradients with restarts from the true residual."""
+    reachable = 1e-14 * np.linalg.norm(v)
+    for _ in range(4):
+        gradient = problem.gain * problem.backproject(v - problem.gain * problem.measure(x))
+        if np.linalg.norm(gradient) < reachable:
+            break
+        x = x + _conjugate_gradient(problem, gradient, reachable / 10)
+    return x
+
+
+def _conjugate_gradient(problem: Instance, b: Vector, tolerance: float) -> Vector:
+    """Solves `A^T A d = b` with one pass over A a step; gains at most nine digits before a restart."""
+    d = np.zeros_like(b)
+    residual = b.copy()
+    direction = b.copy()
+    power = residual @ residual
+    enough = max(tolerance**2, 1e-18 * power)
+    for _ in range(2 * problem.n):
+        image = problem.gain**2 * normal_pass(problem.A, direction)
+        step = power / (direction @ image)
+        d += step * direction
+        residual -= step * image
+        previous, power = power, residual @ residual
+        if power < enough:
+            break
+        direction = residual + (power / previous) * direction
+    return d

@@ -1,0 +1,121 @@
+r"""Langevin dynamics on relaxed signs (alg:GD): theta in the cube, noise and regulariser annealed.
+
+`theta <- clip(theta - eta (grad L + sqrt(2/(mu eta)) z) (1 - theta^2))` on the loss
+`L = |(I - K) v|^2`, `v = theta*y`, whose gradient is `2 y ((I - K)^2 v)`. As lam -> 0 every v = A x with
+|A x| <= y has zero loss, so theta ends inside the cube: the unrounded loss proves nothing, and the signs come
+from rounding followed by greedy flips.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from phaselect.errors import InputError
+from phaselect.instance import Instance, Vector, signs_of
+from phaselect.observables import of_signs, to_floats
+from phaselect.schedule import Schedule
+from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.solvers.finish import finish_signs
+from phaselect.solvers.result import Status
+from phaselect.spectrum import Spectrum, spectrum
+
+
+class LangevinState(NamedTuple):
+    """Relaxed signs and the random generator."""
+
+    theta: Vector
+    rng: np.random.Generator
+    iteration: int
+    mu: float
+    lam: float
+
+
+@dataclass(frozen=True)
+class Langevin:
+    """Langevin dynamics. The weakest of the paper's solvers, kept for comparison.
+
+    eta: step size; 1 works, 0.02-0.3 is weak, 4 fails.
+
+    In the trace `mse_y`, `m` and `O` are those of the rounded signs; `loss_relaxed` and `m_relaxed` of theta itself.
+    """
+
+    eta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.eta) and self.eta > 0):
+            raise InputError(f"Langevin: eta = {self.eta!r} must be positive")
+
+    @property
+    def name(self) -> str:
+        """As in `phaselect solve --solver langevin`."""
+        return "langevin"
+
+    def default_schedule(self, problem: Instance) -> Schedule:
+        """The paper's product 0.75, mu from 1 to 1000, 100 iterations for each 5 %."""
+        return Schedule.fixed_product(0.75, mu0=1.0, mu_max=1e3, eps=0.05, steps=100, unit="iterations")
+
+    def start(
+        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
+    ) -> LangevinState:
+        """theta uniform in the cube, or at the corner given."""
+        schedule.iterations("Langevin")
+        theta = rng.uniform(-1, 1, problem.m_rows) if init is None else init.signs
+        mu, lam = schedule[0]
+        return LangevinState(np.clip(theta, -wall(problem), wall(problem)), rng, 0, mu, lam)
+
+    def segment(self, problem: Instance, schedule: Schedule) -> int:
+        """One temperature, or as many as make 20 iterations."""
+        return max(1, 20 // schedule.steps)
+
+    def advance(self, problem: Instance, state: LangevinState, schedule: Schedule) -> LangevinState:
+        """Runs a segment of schedule."""
+        spectral = spectrum(problem)
+        theta, rng = state.theta, copy.deepcopy(state.rng)
+        for mu, lam in schedule:
+            weights = spectral.weights(lam, "residual")
+            kick = np.sqrt(2 / (mu * self.eta))
+            for _ in range(schedule.steps):
+                noise = kick * rng.standard_normal(theta.size)
+                theta = langevin_step(spectral, theta, weights, noise, self.eta)
+        iteration = state.iteration + len(schedule) * schedule.steps
+        return LangevinState(theta, rng, iteration, *schedule[-1])
+
+    def measure(self, problem: Instance, state: LangevinState) -> dict[str, float]:
+        """Observables of the rounded signs, then of theta."""
+        spectral = spectrum(problem)
+        signs = signs_of(state.theta)
+        row = of_signs(spectral, signs, spectral.coordinates(signs * problem.target), state.lam)
+        v = state.theta * problem.target
+        c = spectral.coordinates(v)
+        loss = v @ v - c**2 @ spectral.weights(state.lam, "residual")
+        _, m_relaxed = spectral.overlaps(c, state.lam)
+        relaxed = {"loss_relaxed": loss / problem.m_rows, "m_relaxed": m_relaxed}
+        return {**to_floats(row | relaxed), "steps": state.iteration}
+
+    def stop(self, row: dict[str, float]) -> Status | None:
+        """Runs to the end: no number of its own tells that it is done."""
+        return None
+
+    def finish(self, problem: Instance, state: LangevinState, noiseless: bool) -> Estimate:
+        """Round, greedy flips, least squares."""
+        return finish_signs(problem, signs_of(state.theta), state.lam, noiseless)
+
+    run = drive
+
+
+def langevin_step(spectral: Spectrum, theta: Vector, weights: Vector, noise: Vector, eta: float) -> Vector:
+    """One step; `(I - K)^2 v = v - U (w (2 - w) U^T v)`, and `weights` is w (2 - w)."""
+    y = spectral.problem.target
+    v = theta * y
+    force = 2 * y * (v - spectral.U @ (weights * spectral.coordinates(v)))
+    bound = wall(spectral.problem)
+    return np.clip(theta - eta * (force + noise) * (1 - theta**2), -bound, bound)
+
+
+def wall(problem: Instance) -> float:
+    """theta stays within 1 - 1/N of zero."""
+    return 1 - 1 / problem.n

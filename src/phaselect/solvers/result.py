@@ -1,0 +1,88 @@
+"""What every solver returns: one Result, with a Status that says in words what happened."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.instance import Vector
+from phaselect.schedule import Schedule
+
+Trace = dict[str, NDArray[Any]]
+"""A table as named columns of equal length; `pandas.DataFrame(trace)` takes it as it is."""
+
+
+class Status(Enum):
+    """How a run ended; the value is the message for a person."""
+
+    RECOVERED = "recovered: x is certified, unique up to its global sign"
+    UNCERTIFIED = "fits the data exactly, but a wrong x might too: add measurements to be sure"
+    AMBIGUOUS = "fits the data exactly, but A leaves part of x, or relative signs within x, undetermined"
+    NOT_RECOVERED = "not recovered: try more time, another seed, or more measurements"
+    TIME_LIMIT = "out of time before recovery: the best so far; try more time or more measurements"
+    INTERRUPTED = "interrupted: the best so far"
+    DIVERGED = "diverged: A is far from iid; try simulated or population annealing"
+    ESTIMATE = "estimate for noisy data: no certificate exists"
+    POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An estimate of x with its certificate and the history of the run.
+
+    x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2); `steps` counts
+    proposals or iterations; `trace` has a row for each stretch of the schedule; `state`, with the rest of a schedule, is a
+    checkpoint: `solver.run(problem, rest, init=result.state)` goes on where the run stopped.
+    """
+
+    x: Vector = field(repr=False)
+    signs: Vector = field(repr=False)
+    status: Status
+    certified: bool
+    log10_impostors: float
+    mse_y: float
+    steps: int
+    seconds: float
+    trace: Trace = field(repr=False)
+    solver: str
+    schedule: Schedule
+    seed: int
+    state: Any = field(repr=False, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None. The state is left out."""
+        return {
+            "solver": self.solver,
+            "status": self.status.name,
+            "message": self.status.value,
+            "certified": self.certified,
+            "log10_impostors": _plain(self.log10_impostors),
+            "mse_y": _plain(self.mse_y),
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "schedule": self.schedule.to_dict(),
+            "x": self.x.tolist(),
+            "signs": self.signs.astype(int).tolist(),
+            "trace": {name: [_plain(value) for value in column] for name, column in self.trace.items()},
+        }
+
+    def to_json(self) -> str:
+        """The result as a JSON text."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+
+def tabulate(rows: list[dict[str, float]]) -> Trace:
+    """Rows of equal keys as columns."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+
+
+def _plain(value: Any) -> float | int | None:
+    number = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(number, float) and not math.isfinite(number) else number
