@@ -9,5 +9,23 @@ from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+from phaselect.solvers.solve import SOLVERS, solve
 
+__all__ = [
+    "AMP",
+    "SOLVERS",
+    "AlternatingMinimisation",
+    "InputError",
+    "Instance",
+    "Langevin",
+    "PopulationAnnealing",
+    "Result",
+    "ReweightedAmplitudeFlow",
+    "Schedule",
+    "SimulatedAnnealing",
+    "Status",
+    "gaussian_instance",
+    "load",
+    "solve",
+]
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ channel is a compiled scalar function, inlined in the AMP pass; the others take 
 """
 
 import math
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numba import njit
@@ -22,7 +22,8 @@ Numbers = TypeVar("Numbers", float, NDArray[np.float64])
 
 def phi_out(w: Numbers, y: float, c: float) -> Numbers:
     """Output log-likelihood of the pre-activation mean w, signs traced out."""
-    return np.logaddexp(c * y * w, -c * y * w) - 0.5 * c * (y * y + w * w)
+    u = c * y * w
+    return cast(Numbers, np.logaddexp(u, -u) - 0.5 * c * (y * y + w * w))
 
 
 @njit(cache=True, inline="always")

@@ -92,7 +92,7 @@ class Instance:
         """`A^T z` in float64."""
         edges = np.arange(BLOCK_ROWS, self.m_rows, BLOCK_ROWS)
         parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
-        return np.sum([block.T @ part for block, part in parts], axis=0)
+        return np.asarray(sum(block.T @ part for block, part in parts))
 
     def _float64_blocks(self) -> Iterator[NDArray[np.float64]]:
         """A by blocks of rows, so that a float32 matrix is never copied whole."""
@@ -143,9 +143,7 @@ def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
     missing = sorted({"A", "y"} - set(arrays))
     if missing or unknown:
         found = ", ".join(sorted(arrays)) or "nothing"
-        raise InputError(
-            f"{path} must hold arrays A and y (optionally x0, A_test, y_test); it holds: {found[:200]}"
-        )
+        raise InputError(f"{path} must hold arrays A and y (optionally x0, A_test, y_test); it holds: {found[:200]}")
     return Instance(**arrays)
 
 
@@ -194,7 +192,7 @@ _ACTIVATIONS: dict[str, Callable[[Vector, Vector], Vector]] = {
 }
 
 
-def signs_of(z: Vector) -> Vector:
+def signs_of(z: NDArray[np.floating[Any]]) -> Vector:
     """Signs in {-1, +1}; zero counts as +1."""
     return np.where(z < 0, -1.0, 1.0)
 
@@ -213,9 +211,7 @@ def _check_generator(
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
     if not np.isfinite(alpha) or round(alpha * n) <= n:
-        raise InputError(
-            f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1"
-        )
+        raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
     if not (np.isfinite(variance) and variance > 0):
         raise InputError(f"signal_variance = {variance!r}: must be positive")
     if not 0 < density <= 1:

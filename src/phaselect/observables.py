@@ -56,11 +56,10 @@ def of_estimate(problem: Instance, x: Vector, z: Vector, lam: float) -> dict[str
     """Trace columns of a normalised estimate x with its own measurements `z = A x`; nan where x0 is unknown."""
     fit = float(np.mean((problem.target - np.abs(z)) ** 2))
     q1 = float(np.mean(x**2))
-    known = problem.target_x0 is not None and problem.signs is not None
     return {
         "mse_y": fit,
-        "m": overlap(problem.target_x0, x) if known else np.nan,
-        "O": sign_overlap(problem.signs, signs_of(z)) if known else np.nan,
+        "m": np.nan if problem.target_x0 is None else overlap(problem.target_x0, x),
+        "O": np.nan if problem.signs is None else sign_overlap(problem.signs, signs_of(z)),
         "energy": problem.alpha * fit + 0.5 * lam * q1,
         "q1": q1,
     }
@@ -69,18 +68,16 @@ def of_estimate(problem: Instance, x: Vector, z: Vector, lam: float) -> dict[str
 def of_signs(spectral: Spectrum, signs: NDArray[Any], c: NDArray[np.float64], lam: float) -> dict[str, Any]:
     """Trace columns of signs and their ridge estimate at lam, given `c = U^T (S*y)`; O(N) each.
 
-    Takes one sign vector, or a stack of them for a vector in each column. `floor` is E(lam = 0)/M.
+    Takes one sign vector, or a stack of them for a vector in each column.
     """
     problem = spectral.problem
     q1, m = spectral.overlaps(c, lam)
-    O = np.nan if problem.signs is None else np.abs(signs @ problem.signs) / problem.m_rows
     return {
         "mse_y": spectral.energy(c, lam, "residual") / problem.m_rows,
         "m": m,
-        "O": O,
+        "O": np.nan if problem.signs is None else np.abs(signs @ problem.signs) / problem.m_rows,
         "energy": spectral.energy(c, lam) / problem.n,
         "q1": q1,
-        "floor": spectral.energy(c, 0.0) / problem.m_rows,
     }
 
 

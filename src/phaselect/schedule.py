@@ -105,9 +105,7 @@ class Schedule:
         return cls(mu, np.full_like(mu, lam), steps, unit)
 
     @classmethod
-    def paper_amp(
-        cls, mu0: float = 1000.0, mu_max: float = 1e12, eps: float = 0.01, hold: int = 3000
-    ) -> Schedule:
+    def paper_amp(cls, mu0: float = 1000.0, mu_max: float = 1e12, eps: float = 0.01, hold: int = 3000) -> Schedule:
         """The paper's AMP anneal (alg:AMP): `lam_0 = 1` decaying as 1/mu where the channel reads mu*lam.
 
         In our convention the product itself decays, `mu * lam = mu0 / mu`; kept to reproduce the

@@ -6,6 +6,7 @@ Fusing the two halves the traffic, which is what bounds them. Rows go by fours, 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,4 +109,4 @@ def row_blocks(A: Matrix) -> list[slice]:
     """Cuts A into blocks of rows; depends on A alone, so that sums come out the same on any number of threads."""
     count = min(max(1, A.nbytes // BLOCK_BYTES), MAX_BLOCKS)
     edges = np.linspace(0, A.shape[0], count + 1).astype(int)
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edges.tolist())]

@@ -28,8 +28,8 @@ from phaselect.solvers.base import Estimate, ProgressCallback, Start, check_time
 from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Result, Status
 
-CONVERGED = 1e-12
-"""mse_y at which the signs are settled and least squares takes over."""
+CONVERGED = 1e-9
+"""mse_y at which the signs are settled, but for the tiniest y, and least squares takes over."""
 
 STATIONARY = 1e-24
 """Mean squared change of x in one iteration below which AMP sits at a fixed point."""
@@ -84,9 +84,7 @@ class AMP:
         """Matched, from mu = 1000 (AMP needs no slow start), then on at 1e12: hard instances take their time."""
         return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=1000)
 
-    def start(
-        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
-    ) -> AMPState:
+    def start(self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None) -> AMPState:
         """x ~ N(0, 1) entry by entry, unit variance, no memory."""
         schedule.iterations("AMP")
         x = rng.standard_normal(problem.n) if init is None else init.x
@@ -146,12 +144,23 @@ class AMP:
         rng = np.random.default_rng([check_seed(seed), 1])
         schedule = schedule or self.default_schedule(problem)
         best = result = drive(
-            self, problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress, noiseless=noiseless
+            self,
+            problem,
+            schedule,
+            seed=seed,
+            init=init,
+            time_limit=time_limit,
+            progress=progress,
+            noiseless=noiseless,
         )
         steps = result.steps
         for _ in range(self.restarts):
             left = None if time_limit is None else time_limit - (time.perf_counter() - began)
-            done = result.certified or result.status in (Status.INTERRUPTED, Status.TIME_LIMIT, Status.ESTIMATE)
+            done = result.certified or result.status in (
+                Status.INTERRUPTED,
+                Status.TIME_LIMIT,
+                Status.ESTIMATE,
+            )
             if done or (left is not None and left <= 0):
                 break
             variant = replace(self, damping=rng.uniform(0.1, 0.5), restarts=0)
@@ -162,6 +171,7 @@ class AMP:
                 seed=int(rng.integers(2**31)),
                 time_limit=left,
                 progress=progress,
+                noiseless=noiseless,
             )
             steps += result.steps
             if result.certified or result.mse_y < best.mse_y or result.status is Status.INTERRUPTED:
@@ -175,9 +185,7 @@ def amp_iteration(problem: Instance, state: AMPState, mu: float, lam: float, dam
     V_damped = (1 - psi) * state.V + psi * state.V_damped
     c = 1 / (1 / (2 * mu) + V_damped)
     w, g, z = state.w, state.g, state.z
-    back, curvature = amp_pass(
-        problem.A, problem.target, problem.gain * state.x, state.V, c, psi, z, w, g
-    )
+    back, curvature = amp_pass(problem.A, problem.target, problem.gain * state.x, state.V, c, psi, z, w, g)
     chi = max(0.0, curvature / problem.n)
     if chi + mu * lam == 0:  # no information and no prior: lam = 0 too early in the anneal
         return state._replace(x=np.full_like(state.x, np.nan))

@@ -150,7 +150,8 @@ def verdict(
     x, signs = estimate.x * problem.x_scale, estimate.signs
     fit = mse_y(problem, x, signs)
     if not noiseless:
-        return halted or Status.ESTIMATE, False, log10_impostors(fit, problem.m_rows, estimate.rank)
+        status = Status.ESTIMATE if halted in (None, Status.NOT_RECOVERED) else halted
+        return status, False, log10_impostors(fit, problem.m_rows, estimate.rank)
     proven, log10 = certified(problem, x, signs, estimate.rank)
     if proven:
         return Status.RECOVERED, True, log10

@@ -36,8 +36,26 @@ def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
     # Least squares from a far random point: what is left of that point at the end lies in the null space of A.
     far = 10 * np.random.default_rng(0).standard_normal(problem.n)
     refined = least_squares(problem, signs * problem.target, x + far)
-    determined = np.linalg.norm(refined - x) < 1e-2
-    return Estimate(refined if determined else x, signs, problem.n if determined else problem.n - 1)
+    if np.linalg.norm(refined - x) > 1e-2 * np.linalg.norm(far):
+        return Estimate(x, signs, problem.n - 1)
+    for _ in range(5):  # the smallest y may have had the wrong sign; the refined x knows better
+        better = signs_of(problem.measure(refined))
+        if np.array_equal(better, signs):
+            break
+        signs, refined = better, least_squares(problem, better * problem.target, refined)
+    return Estimate(refined, signs, problem.n)
+
+
+def quenched(problem: Instance, signs: Vector, mu_before: float, mu: float) -> float:
+    """E(lam = 0)/M that greedy flips reach from here: shows a solution long before the anneal has frozen.
+
+    Looked at from mu = 2 on, each time mu has grown by a quarter; nan in between.
+    """
+    before, after = (np.floor(np.log(max(value, 1e-300)) / np.log(1.25)) for value in (mu_before, mu))
+    if mu < 2 or before == after:
+        return np.nan
+    spectral = spectrum(problem)
+    return float(spectral.energy(spectral.coordinates(greedy(spectral, signs) * problem.target), 0.0)) / problem.m_rows
 
 
 def greedy(spectral: Spectrum, signs: Vector) -> Vector:
@@ -59,7 +77,7 @@ def greedy(spectral: Spectrum, signs: Vector) -> Vector:
 
 def least_squares(problem: Instance, v: Vector, x: Vector) -> Vector:
     """`argmin_x |v - A x|` nearest to the given x: conjugate gradients with restarts from the true residual."""
-    reachable = 1e-14 * np.linalg.norm(v)
+    reachable = 1e-14 * float(np.linalg.norm(v))
     for _ in range(4):
         gradient = problem.gain * problem.backproject(v - problem.gain * problem.measure(x))
         if np.linalg.norm(gradient) < reachable:
@@ -73,14 +91,14 @@ def _conjugate_gradient(problem: Instance, b: Vector, tolerance: float) -> Vecto
     d = np.zeros_like(b)
     residual = b.copy()
     direction = b.copy()
-    power = residual @ residual
+    power = float(residual @ residual)
     enough = max(tolerance**2, 1e-18 * power)
     for _ in range(2 * problem.n):
         image = problem.gain**2 * normal_pass(problem.A, direction)
-        step = power / (direction @ image)
+        step = power / float(direction @ image)
         d += step * direction
         residual -= step * image
-        previous, power = power, residual @ residual
+        previous, power = power, float(residual @ residual)
         if power < enough:
             break
         direction = residual + (power / previous) * direction

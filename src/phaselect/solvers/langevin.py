@@ -18,8 +18,8 @@ from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.schedule import Schedule
-from phaselect.solvers.base import Estimate, Start, drive
-from phaselect.solvers.finish import finish_signs
+from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import Spectrum, spectrum
 
@@ -32,6 +32,7 @@ class LangevinState(NamedTuple):
     iteration: int
     mu: float
     lam: float
+    quenched: float
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,13 @@ class Langevin:
     """Langevin dynamics. The weakest of the paper's solvers, kept for comparison.
 
     eta: step size; 1 works, 0.02-0.3 is weak, 4 fails.
+    eager: stop as soon as rounding and greedy flips solve the problem; False to follow the anneal to its end.
 
     In the trace `mse_y`, `m` and `O` are those of the rounded signs; `loss_relaxed` and `m_relaxed` of theta itself.
     """
 
     eta: float = 1.0
+    eager: bool = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.eta) and self.eta > 0):
@@ -65,7 +68,7 @@ class Langevin:
         schedule.iterations("Langevin")
         theta = rng.uniform(-1, 1, problem.m_rows) if init is None else init.signs
         mu, lam = schedule[0]
-        return LangevinState(np.clip(theta, -wall(problem), wall(problem)), rng, 0, mu, lam)
+        return LangevinState(np.clip(theta, -wall(problem), wall(problem)), rng, 0, mu, lam, np.nan)
 
     def segment(self, problem: Instance, schedule: Schedule) -> int:
         """One temperature, or as many as make 20 iterations."""
@@ -82,7 +85,9 @@ class Langevin:
                 noise = kick * rng.standard_normal(theta.size)
                 theta = langevin_step(spectral, theta, weights, noise, self.eta)
         iteration = state.iteration + len(schedule) * schedule.steps
-        return LangevinState(theta, rng, iteration, *schedule[-1])
+        mu, lam = schedule[-1]
+        floor = quenched(problem, signs_of(theta), state.mu, mu) if self.eager else np.nan
+        return LangevinState(theta, rng, iteration, mu, lam, floor)
 
     def measure(self, problem: Instance, state: LangevinState) -> dict[str, float]:
         """Observables of the rounded signs, then of theta."""
@@ -94,11 +99,11 @@ class Langevin:
         loss = v @ v - c**2 @ spectral.weights(state.lam, "residual")
         _, m_relaxed = spectral.overlaps(c, state.lam)
         relaxed = {"loss_relaxed": loss / problem.m_rows, "m_relaxed": m_relaxed}
-        return {**to_floats(row | relaxed), "steps": state.iteration}
+        return to_floats(row | relaxed) | {"quenched": state.quenched, "steps": state.iteration}
 
     def stop(self, row: dict[str, float]) -> Status | None:
-        """Runs to the end: no number of its own tells that it is done."""
-        return None
+        """Rounding and greedy flips lead to a solution; nothing in theta itself tells."""
+        return Status.NOT_RECOVERED if row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: LangevinState, noiseless: bool) -> Estimate:
         """Round, greedy flips, least squares."""

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from phaselect.errors import InputError
-from phaselect.instance import Instance, signs_of
+from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.schedule import Schedule
 from phaselect.solvers._metropolis import RandomState, field_kernel, next_random, random_state
 from phaselect.solvers._parallel import run_parallel
-from phaselect.solvers.base import Estimate, Start, drive
-from phaselect.solvers.finish import finish_signs
+from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
-from phaselect.solvers.simulated_annealing import FROZEN
 from phaselect.spectrum import spectrum
 
 
@@ -39,6 +38,7 @@ class PopulationState(NamedTuple):
     proposals: int
     mu: float
     lam: float
+    quenched: float
 
 
 @dataclass(frozen=True)
@@ -46,23 +46,18 @@ class PopulationAnnealing:
     """Population annealing, threads over the copies.
 
     replicas: R; success grows with it where one anneal gets stuck.
-    quench_mu: beyond this mu everything is decided: the `keep` lowest copies are quenched without resampling.
+    eager: stop as soon as greedy flips from the lowest copy solve the problem; False to follow the anneal to its end.
 
-    The trace holds averages over the population, `free_entropy` = log(Z)/N with `Z = sum_S exp(-mu E(S))`
-    (no longer updated in the quench), `families`, the number of surviving ones, and `best_energy`.
+    The trace holds averages over the population, `free_entropy` = log(Z)/N with `Z = sum_S exp(-mu E(S))`,
+    `families`, the number of surviving ones, and `best_energy`.
     """
 
     replicas: int = 64
-    quench_mu: float = 40.0
-    keep: int = 8
+    eager: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (("replicas", 2), ("keep", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"PopulationAnnealing: {name} = {value!r} must be a whole number, {least} or more")
-        if not self.quench_mu > 0:
-            raise InputError(f"PopulationAnnealing: quench_mu = {self.quench_mu!r} must be positive")
+        if isinstance(self.replicas, bool) or not isinstance(self.replicas, int) or self.replicas < 2:
+            raise InputError(f"PopulationAnnealing: replicas = {self.replicas!r} must be a whole number, 2 or more")
 
     @property
     def name(self) -> str:
@@ -70,8 +65,13 @@ class PopulationAnnealing:
         return "pa"
 
     def default_schedule(self, problem: Instance) -> Schedule:
-        """Matched, 4 sweeps for each 5 % of mu, from so hot that random signs are at equilibrium."""
-        return Schedule.matched(mu0=0.1, mu_max=3e4, eps=0.05, steps=4)
+        """Matched, 4 sweeps a temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
+
+        Starts so hot that random signs are nearly at equilibrium; by mu = 300 a run has succeeded or failed.
+        """
+        hot = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.2).mu[:-1]
+        mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=300.0, eps=0.05).mu])
+        return Schedule(mu, 1 / mu, steps=4)
 
     def start(
         self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
@@ -91,6 +91,7 @@ class PopulationAnnealing:
             proposals=0,
             mu=0.0,
             lam=float(schedule.lam[0]),
+            quenched=np.nan,
         )
 
     def segment(self, problem: Instance, schedule: Schedule) -> int:
@@ -98,36 +99,39 @@ class PopulationAnnealing:
         return max(1, problem.m_rows // schedule.proposals(problem.m_rows))
 
     def advance(self, problem: Instance, state: PopulationState, schedule: Schedule) -> PopulationState:
-        """Reweight and resample (or cut down to the best, for the quench), then sweep; at each temperature."""
+        """Reweight and resample, then sweep, at each temperature."""
+        mu_before = state.mu
         for mu, lam in schedule:
-            if mu <= self.quench_mu:
-                state = resample(problem, state, mu, lam)
-            elif len(state.signs) > self.keep:
-                state = _keep_lowest(problem, state, self.keep)
+            state = resample(problem, state, mu, lam)
             state = _sweep(problem, state._replace(mu=mu, lam=lam), schedule.proposals(problem.m_rows))
-        return state
+        floor = quenched(problem, _lowest(problem, state), mu_before, state.mu) if self.eager else np.nan
+        return state._replace(quenched=floor)
 
     def measure(self, problem: Instance, state: PopulationState) -> dict[str, float]:
-        """Averages over the population; `floor` and `best_energy` are those of its best copy."""
+        """Averages over the population; `best_energy` is the lowest."""
         columns = of_signs(spectrum(problem), state.signs, state.c, state.lam)
         return {
             **to_floats(columns),
-            "floor": float(np.min(columns["floor"])),
             "best_energy": float(np.min(columns["energy"])),
             "free_entropy": state.log_Z / problem.n,
+            "quenched": state.quenched,
             "families": len(np.unique(state.families)),
             "steps": state.proposals,
         }
 
     def stop(self, row: dict[str, float]) -> Status | None:
-        """One copy has frozen around a solution."""
-        return Status.NOT_RECOVERED if row["floor"] < FROZEN else None
+        """Greedy flips from the lowest copy lead to a solution."""
+        return Status.NOT_RECOVERED if row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: PopulationState, noiseless: bool) -> Estimate:
-        """The lowest copy (at lam = 0 if noiseless), finished like a single anneal."""
-        energies = spectrum(problem).energy(state.c, 0.0 if noiseless else state.lam)
-        signs = state.signs[int(np.argmin(energies))].astype(np.float64)
-        return finish_signs(problem, signs, state.lam, noiseless)
+        """The lowest copy, finished like a single anneal; for noisy data the mean over all copies."""
+        lowest = _lowest(problem, state)
+        if noiseless:
+            return finish_signs(problem, lowest, state.lam, noiseless)
+        spectral = spectrum(problem)
+        aligned = signs_of(state.signs @ lowest)
+        x = spectral.ridge(aligned @ state.c / aligned.size, state.lam)
+        return Estimate(x, signs_of(problem.measure(x)), spectral.rank)
 
     run = drive
 
@@ -151,14 +155,10 @@ def resample(problem: Instance, state: PopulationState, mu: float, lam: float) -
     )
 
 
-def _keep_lowest(problem: Instance, state: PopulationState, keep: int) -> PopulationState:
-    chosen = np.argsort(spectrum(problem).energy(state.c, state.lam), kind="stable")[:keep]
-    return state._replace(
-        signs=state.signs[chosen],
-        c=state.c[chosen],
-        random=state.random[chosen],
-        families=state.families[chosen],
-    )
+def _lowest(problem: Instance, state: PopulationState) -> Vector:
+    """Signs of the copy of lowest energy."""
+    best = int(np.argmin(spectrum(problem).energy(state.c, state.lam)))
+    return np.asarray(state.signs[best], dtype=np.float64)
 
 
 def _sweep(problem: Instance, state: PopulationState, proposals: int) -> PopulationState:

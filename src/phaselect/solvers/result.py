@@ -37,8 +37,8 @@ class Result:
     """An estimate of x with its certificate and the history of the run.
 
     x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2); `steps` counts
-    proposals or iterations; `trace` has a row for each stretch of the schedule; `state`, with the rest of a schedule, is a
-    checkpoint: `solver.run(problem, rest, init=result.state)` goes on where the run stopped.
+    proposals or iterations; `trace` has a row for each stretch of the schedule; `state`, with the rest of
+    a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)` goes on where the run stopped.
     """
 
     x: Vector = field(repr=False)

@@ -17,16 +17,13 @@ from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.schedule import Schedule
 from phaselect.solvers._metropolis import RandomState, field_kernel, random_state, spectral_kernel
-from phaselect.solvers.base import Estimate, Start, drive
-from phaselect.solvers.finish import finish_signs
+from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import ENERGIES, Spectrum, spectrum
 
 FIELD_SWEEPS = 25
 """Sweeps at one lam that pay for building the couplings (about M^2 N flops in float32); see benchmarks."""
-
-FROZEN = 1e-6
-"""`E(lam=0)/M` below which the cluster of the signal is reached: greedy flips do the rest."""
 
 
 class SAState(NamedTuple):
@@ -39,6 +36,7 @@ class SAState(NamedTuple):
     accepted: int
     mu: float
     lam: float
+    quenched: float
     use_fields: bool
 
 
@@ -47,11 +45,13 @@ class SimulatedAnnealing:
     """Simulated annealing. The schedule's unit settles what T_A counts: sweeps (default) or proposals.
 
     energy: "penalised" (residual plus penalty, what the theory describes) or "residual".
+    eager: stop as soon as greedy flips solve the problem; False to follow the anneal to its end.
 
     Memory: A and U; plus the couplings (M x M float32) when a lam is kept for many sweeps.
     """
 
     energy: str = "penalised"
+    eager: bool = True
 
     def __post_init__(self) -> None:
         if self.energy not in ENERGIES:
@@ -80,6 +80,7 @@ class SimulatedAnnealing:
             accepted=0,
             mu=mu,
             lam=lam,
+            quenched=np.nan,
             use_fields=proposals >= FIELD_SWEEPS * problem.m_rows,
         )
 
@@ -93,8 +94,17 @@ class SimulatedAnnealing:
         anneal = self._anneal_fields if state.use_fields else self._anneal_spectral
         v, c, random, accepted = anneal(spectral, state, schedule)
         mu, lam = schedule[-1]
-        proposals = schedule.proposals(problem.m_rows) * len(schedule)
-        return SAState(v, c, random, state.proposals + proposals, accepted, mu, lam, state.use_fields)
+        return SAState(
+            v=v,
+            c=c,
+            random=random,
+            proposals=state.proposals + schedule.proposals(problem.m_rows) * len(schedule),
+            accepted=accepted,
+            mu=mu,
+            lam=lam,
+            quenched=quenched(problem, signs_of(v), state.mu, mu) if self.eager else np.nan,
+            use_fields=state.use_fields,
+        )
 
     def _anneal_spectral(
         self, spectral: Spectrum, state: SAState, schedule: Schedule
@@ -122,11 +132,12 @@ class SimulatedAnnealing:
     def measure(self, problem: Instance, state: SAState) -> dict[str, float]:
         """Observables of the signs and of their ridge estimate at the current lam."""
         row = of_signs(spectrum(problem), signs_of(state.v), state.c, state.lam)
-        return {**to_floats(row), "accepted": state.accepted, "steps": state.proposals}
+        own = {"quenched": state.quenched, "accepted": state.accepted, "steps": state.proposals}
+        return to_floats(row) | own
 
     def stop(self, row: dict[str, float]) -> Status | None:
-        """The signs have frozen around a solution."""
-        return Status.NOT_RECOVERED if row["floor"] < FROZEN else None
+        """Greedy flips lead to a solution."""
+        return Status.NOT_RECOVERED if row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: SAState, noiseless: bool) -> Estimate:
         """Greedy flips at lam = 0 in float64, then least squares."""

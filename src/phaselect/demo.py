@@ -1,0 +1,76 @@
+"""The demonstration: one instance, four solvers, one table and one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from phaselect.files import atomic_write
+from phaselect.instance import Instance
+from phaselect.observables import overlap
+from phaselect.schedule import Schedule
+from phaselect.solvers.amp import AMP
+from phaselect.solvers.base import ProgressCallback
+from phaselect.solvers.langevin import Langevin
+from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.result import Result
+from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMES = {
+    "amp": "message passing",
+    "sa": "simulated annealing",
+    "pa": "population annealing",
+    "langevin": "Langevin",
+}
+
+
+def compare(problem: Instance, seed: int, progress: ProgressCallback | None = None) -> list[Result]:
+    """Run the four solvers on one instance, each to the end of its anneal."""
+    amp_schedule = Schedule.matched(mu0=1.0, mu_max=1e4, eps=0.05, steps=1, unit="iterations", hold=500)
+    runs: list[Callable[[], Result]] = [
+        lambda: AMP().run(problem, amp_schedule, seed=seed, progress=progress),
+        lambda: SimulatedAnnealing(eager=False).run(problem, seed=seed, progress=progress),
+        lambda: PopulationAnnealing(replicas=128, eager=False).run(problem, seed=seed, progress=progress),
+        lambda: Langevin(eager=False).run(problem, seed=seed, progress=progress),
+    ]
+    return [run() for run in runs]
+
+
+def row(problem: Instance, result: Result) -> tuple[str, str, str, str, str]:
+    """Solver, status, m, mse_y and seconds, as printed."""
+    m = "-" if problem.x0 is None else f"{overlap(problem.x0, result.x):.4f}"
+    status = result.status.name.lower().replace("_", " ")
+    return NAMES[result.solver], status, m, f"{result.mse_y:.1e}", f"{result.seconds:.2f}"
+
+
+def draw(problem: Instance, results: list[Result]) -> Figure:
+    """Overlap and residual along each anneal."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.0), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    styles = ("-", "--", "-.", ":")
+    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito, safe for the colour-blind
+    for result, style, colour in zip(results, styles, colours, strict=True):
+        trace = result.trace
+        left.semilogx(trace["mu"], trace["m"], style, color=colour, label=NAMES[result.solver])
+        right.loglog(trace["mu"], trace["mse_y"], style, color=colour)
+    for axes, label in ((left, "overlap with the signal $m$"), (right, r"residual $\mathrm{MSE}_y$")):
+        axes.set_xlabel(r"inverse temperature $\mu$")
+        axes.set_ylabel(label)
+        axes.set_xlim(0.5, 3e4)
+    left.set_ylim(-0.03, 1.05)
+    right.set_ylim(1e-10, 1)
+    left.legend(frameon=False, fontsize=8, loc="lower right")
+    figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$", fontsize=10)
+    return figure
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write the figure in the format its name asks for, whole or not at all."""
+    with atomic_write(path) as stream:
+        figure.savefig(stream, format=Path(path).suffix.lstrip(".").lower() or "png", dpi=150)
