@@ -57,15 +57,15 @@ def draw(problem: Instance, results: list[Result]) -> Figure:
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito, safe for the colour-blind
     for result, style, colour in zip(results, styles, colours, strict=True):
         trace = result.trace
-        left.semilogx(trace["mu"], trace["m"], style, color=colour, label=NAMES[result.solver])
-        right.loglog(trace["mu"], trace["mse_y"], style, color=colour)
+        left.semilogx(trace["mu"], trace["m"], style, color=colour)
+        right.loglog(trace["mu"], trace["mse_y"], style, color=colour, label=NAMES[result.solver])
     for axes, label in ((left, "overlap with the signal $m$"), (right, r"residual $\mathrm{MSE}_y$")):
         axes.set_xlabel(r"inverse temperature $\mu$")
         axes.set_ylabel(label)
         axes.set_xlim(0.5, 3e4)
     left.set_ylim(-0.03, 1.05)
     right.set_ylim(1e-10, 1)
-    left.legend(frameon=False, fontsize=8, loc="lower right")
+    right.legend(frameon=False, fontsize=8, loc="lower left")
     figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$", fontsize=10)
     return figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -45,30 +45,35 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Read every array of an `.npz` file, without ever unpickling."""
-    with _reading(path), np.load(path, allow_pickle=False) as archive:
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise InputError(f"{path} holds a single array: give two files, one for A and one for y")
-        return {name: archive[name] for name in archive.files}
+    with _reading(path), open(path, "rb") as stream:
+        _expect(stream, b"PK", path, "an .npz archive")
+        with np.load(stream, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
 
 
 def read_array(path: str | Path) -> NDArray[Any]:
     """Read one array from a `.npy` or comma-separated `.csv` file."""
-    readers: dict[str, Callable[[Path], Any]] = {".npy": _read_npy, ".csv": _read_csv}
+    readers = {".npy": _read_npy, ".csv": _read_csv}
     reader = readers.get(Path(path).suffix.lower())
     if reader is None:
         raise InputError(f"{path}: cannot tell the format; use .npz, .npy or .csv")
     with _reading(path):
-        array = reader(Path(path))
-        if not isinstance(array, np.ndarray):
-            raise InputError(f"{path} is an archive, not a single array: rename it to .npz")
-        return array
+        return reader(path)
 
 
-def _read_npy(path: Path) -> Any:
-    return np.load(path, allow_pickle=False)
+def _read_npy(path: str | Path) -> NDArray[Any]:
+    with open(path, "rb") as stream:
+        _expect(stream, b"\x93NUMPY", path, "a .npy file")
+        return np.asarray(np.load(stream, allow_pickle=False))
 
 
-def _read_csv(path: Path) -> NDArray[np.float64]:
+def _expect(stream: BinaryIO, magic: bytes, path: str | Path, kind: str) -> None:
+    if stream.read(len(magic)) != magic:
+        raise InputError(f"{path} is not {kind}")
+    stream.seek(0)
+
+
+def _read_csv(path: str | Path) -> NDArray[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # loadtxt warns on an empty file; validation says it better
         return np.loadtxt(path, delimiter=",", dtype=np.float64)

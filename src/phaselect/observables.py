@@ -100,13 +100,17 @@ def log10_impostors(mse_y: float, m_rows: int, rank: int) -> float:
 def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> tuple[bool, float]:
     """Is this answer the only one? Returns the verdict and `log10_impostors`.
 
-    Yes when no impostor is expected to fit as well, x is determined by the signs (full rank, and no sign
-    that the data leave free), and x itself has the claimed signs wherever y is not ~ 0.
+    Yes when no impostor is expected to fit as well, A determines x and its relative signs, and each single
+    measurement is met to a percent wherever y exceeds the residual. The last tells the truth from its neighbours,
+    which the count of impostors does not: one wrong sign at a small y leaves a small residual, but most of it
+    right there.
     """
-    log10 = log10_impostors(mse_y(problem, x, signs), problem.m_rows, rank)
-    tells = problem.target > 1e-6
-    consistent = np.array_equal(signs_of(problem.measure(x))[tells], signs[tells])
-    return bool(log10 < CERTIFIED_BELOW and rank == problem.n and consistent and connected(problem)), log10
+    fit = mse_y(problem, x, signs)
+    log10 = log10_impostors(fit, problem.m_rows, rank)
+    tells = problem.target > np.sqrt(fit)
+    miss = np.abs(signs * problem.y - problem.measure(x)) > 0.01 * problem.y
+    unique = rank == problem.n and connected(problem)
+    return bool(log10 < CERTIFIED_BELOW and unique and not np.any(miss & tells)), log10
 
 
 def connected(problem: Instance) -> bool:

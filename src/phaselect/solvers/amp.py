@@ -28,7 +28,7 @@ from phaselect.solvers.base import Estimate, ProgressCallback, Start, check_time
 from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Result, Status
 
-CONVERGED = 1e-9
+CONVERGED = 1e-10
 """mse_y at which the signs are settled, but for the tiniest y, and least squares takes over."""
 
 STATIONARY = 1e-24
@@ -85,12 +85,15 @@ class AMP:
         return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=1000)
 
     def start(self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None) -> AMPState:
-        """x ~ N(0, 1) entry by entry, unit variance, no memory."""
+        """x ~ N(0, 1) entry by entry with unit variance; a given x gets the variance that its residual shows."""
         schedule.iterations("AMP")
-        x = rng.standard_normal(problem.n) if init is None else init.x
+        x, V = rng.standard_normal(problem.n), 1.0
+        if init is not None:
+            x = init.x
+            V = max(1e-12, float(np.mean((problem.target - np.abs(problem.gain * problem.measure(x))) ** 2)))
         zeros = np.zeros(problem.m_rows)
         mu, lam = schedule[0]
-        return AMPState(x, 1.0, 1.0, zeros, zeros, x, zeros, 0, mu, lam, np.inf, False)
+        return AMPState(x, V, V, zeros, zeros, x, zeros, 0, mu, lam, np.inf, False)
 
     def segment(self, problem: Instance, schedule: Schedule) -> int:
         """A few iterations for small matrices, one where it takes long."""

@@ -99,7 +99,7 @@ class SimulatedAnnealing:
             c=c,
             random=random,
             proposals=state.proposals + schedule.proposals(problem.m_rows) * len(schedule),
-            accepted=accepted,
+            accepted=state.accepted + accepted,
             mu=mu,
             lam=lam,
             quenched=quenched(problem, signs_of(v), state.mu, mu) if self.eager else np.nan,

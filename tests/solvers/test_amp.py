@@ -1,0 +1,147 @@
+"""The fused AMP iteration against plain NumPy, and the collapsed form against the paper's two-level form."""
+
+import numpy as np
+import pytest
+
+from phaselect import AMP, InputError, Instance, Schedule, Status, gaussian_instance
+from phaselect.solvers import _passes
+from phaselect.solvers.amp import AMPState, amp_iteration
+from phaselect.solvers.base import drive
+from tests.exact import normalised
+
+MU = Schedule.matched(mu0=30, mu_max=1e3, eps=0.1).mu
+
+
+def collapsed(A, y, x, mus, product, psi):
+    """The collapsed equations, in plain NumPy; yields x after each iteration."""
+    V = Vd = 1.0
+    w, g = np.zeros(y.size), np.zeros(y.size)
+    for t, mu in enumerate(mus):
+        damping = psi if t else 0.0
+        Vd = (1 - damping) * V + damping * Vd
+        c = 1 / (1 / (2 * mu) + Vd)
+        w = (1 - damping) * (A @ x - V * g) + damping * w
+        g = c * (y * np.tanh(c * y * w) - w)
+        chi = max(0.0, np.sum(c - (c * y) ** 2 * (1 - np.tanh(c * y * w) ** 2)) / x.size)
+        x = (A.T @ g + chi * x) / (product + chi)
+        V = 1 / (product + chi)
+        yield x
+
+
+def two_level(A, y, x, mus, product):
+    """The paper's algorithm with its misprints corrected, two variances and entrywise A^2; undamped.
+
+    Starts from V0 + V1/mu = 1. A has entries of equal square here, which makes the scalar variances exact.
+    """
+    A2 = A**2
+    mu = mus[0]
+    delta1 = np.full(x.size, 0.3 * mu)
+    delta0 = np.full(x.size, 1.0) - delta1 / mu
+    g = np.zeros(y.size)
+    for mu in mus:
+        # at fixed mu, Delta1/mu is the ridge variance; only the sum with Delta0 enters below
+        V0, V1 = A2 @ delta0, A2 @ delta1
+        w = A @ x - (V0 + V1 / mu) * g
+        D = 1 + 2 * V1 + 2 * mu * V0
+        u = 2 * mu * y * w / D
+        g = (2 * mu / D) * (y * np.tanh(u) - w)
+        d2 = -2 * mu / D + (2 * mu * y / D) ** 2 / np.cosh(u) ** 2
+        dV1 = 1 / (1 + 2 * V1) - 1 / D + (2 * mu / D**2) * (y**2 + w**2 - 2 * y * w * np.tanh(u))
+        precision0 = A2.T @ (2 * mu * dV1 - g**2)
+        precision1 = precision0 - A2.T @ d2
+        np.testing.assert_allclose(precision1, A2.T @ (2 * mu / (1 + 2 * V1)), rtol=1e-9)
+        K1 = precision1 + product
+        K = K1 - precision0
+        B = A.T @ g + x * (precision1 - precision0)
+        x = B / K
+        delta0, delta1 = 1 / K - 1 / K1, mu / K1
+        yield x
+
+
+def amp_states(problem, x, mus, product, psi):
+    zeros = np.zeros(problem.m_rows)
+    state = AMPState(x, 1.0, 1.0, zeros.copy(), zeros.copy(), x, zeros.copy(), 0, mus[0], 0.0, np.inf, False)
+    for mu in mus:
+        state = amp_iteration(problem, state, mu, product / mu, psi)
+        yield state
+
+
+@pytest.mark.parametrize("m_rows", [52, 53, 54, 55])  # every remainder of rows by four
+def test_iteration_is_the_plain_formula(m_rows):
+    problem = gaussian_instance(40, m_rows / 40, seed=0)
+    A, y = normalised(problem)
+    x = np.random.default_rng(0).standard_normal(40)
+    states = amp_states(problem, x, MU, 1.2, 0.3)
+    for state, expected in zip(states, collapsed(A, y, x, MU, 1.2, 0.3), strict=True):
+        np.testing.assert_allclose(state.x, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_two_level_form_gives_the_same_iterates():
+    """On a matrix with entries +-1/sqrt(N), where entrywise and scalar variances coincide, at fixed mu."""
+    rng = np.random.default_rng(0)
+    A = rng.choice([-1.0, 1.0], (60, 40)) / np.sqrt(40)
+    problem = Instance(A, np.abs(A @ rng.standard_normal(40)))
+    A, y = normalised(problem)
+    x = rng.standard_normal(40)
+    mus = np.full(40, 50.0)
+    states = amp_states(problem, x, mus, 1.0, 0.0)
+    for state, expected in zip(states, two_level(A, y, x, mus, 1.0), strict=True):
+        np.testing.assert_allclose(state.x, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    problem = gaussian_instance(40, 1.4, seed=0)
+    x = np.random.default_rng(0).standard_normal(40)
+    whole = list(amp_states(problem, x, MU, 1.0, 0.3))[-1]
+    monkeypatch.setattr(_passes, "BLOCK_BYTES", 2000)
+    assert len(_passes.row_blocks(problem.A)) > 5
+    split = list(amp_states(problem, x, MU, 1.0, 0.3))[-1]
+    np.testing.assert_allclose(split.x, whole.x, rtol=1e-9, atol=1e-11)
+
+
+def test_normal_pass():
+    for dtype, m_rows in ((np.float64, 55), (np.float32, 57)):
+        A = np.random.default_rng(0).standard_normal((m_rows, 13)).astype(dtype)
+        p = np.random.default_rng(1).standard_normal(13)
+        np.testing.assert_allclose(_passes.normal_pass(A, p), A.T.astype(float) @ (A.astype(float) @ p), rtol=1e-12)
+
+
+def test_float32_matrix_is_iterated_in_float32_and_finished_in_float64():
+    for seed in range(3):
+        problem = gaussian_instance(200, 1.5, seed=seed)
+        A = problem.A.astype(np.float32)
+        single = Instance(A, np.abs(A.astype(np.float64) @ problem.x0), problem.x0)
+        result = AMP().run(single, seed=seed)
+        assert result.certified
+        assert result.mse_y < 1e-26
+
+
+def test_restarts_count_all_their_steps_and_help():
+    problem = gaussian_instance(100, 1.2, seed=1)
+    short = Schedule.matched(mu0=1e3, mu_max=1e12, steps=1, unit="iterations")
+    one = AMP(restarts=0).run(problem, short)
+    many = AMP(restarts=5).run(problem, short)
+    assert not one.certified
+    assert many.steps > one.steps
+
+
+def test_divergence_is_detected():
+    """A matrix with a large common mean is far from iid: AMP blows up, says so, and returns finite numbers."""
+    problem = gaussian_instance(100, 1.5, seed=0)
+    A = problem.A + 1.0
+    result = AMP(restarts=1, damping=0.0).run(Instance(A, np.abs(A @ problem.x0)))
+    assert result.status is Status.DIVERGED
+    assert np.isfinite(result.x).all()
+
+
+def test_paper_schedule_recovers_where_it_should():
+    problem = gaussian_instance(100, 1.6, seed=0)
+    assert drive(AMP(), problem, Schedule.paper_amp()).certified
+
+
+def test_bad_options():
+    for options in ({"damping": 1.0}, {"damping": -0.1}, {"restarts": -1}, {"restarts": 1.5}):
+        with pytest.raises(InputError, match="AMP"):
+            AMP(**options)
+    with pytest.raises(InputError, match="all signs at once"):
+        AMP().run(gaussian_instance(10, 1.5, seed=0), Schedule.matched(unit="proposals"))

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from phaselect import AlternatingMinimisation, ReweightedAmplitudeFlow, gaussian_instance
+from phaselect.observables import overlap
+from phaselect.solvers.baselines import spectral_initialisation
+
+
+def recovered(solver, alpha, seeds=range(5)):
+    problems = [gaussian_instance(200, alpha, seed=seed) for seed in seeds]
+    return sum(solver.run(problem, seed=seed).certified for seed, problem in zip(seeds, problems, strict=True))
+
+
+def test_spectral_estimate_against_a_dense_eigensolver():
+    problem = gaussian_instance(60, 3, seed=0)
+    y2 = problem.target**2
+    weight = (y2 - 1) / (y2 + np.sqrt(6) - 1)
+    leading = np.linalg.eigh(problem.A.T @ (weight[:, None] * problem.A))[1][:, -1]
+    x = spectral_initialisation(problem, np.random.default_rng(0))
+    assert abs(x @ leading) / np.linalg.norm(x) == pytest.approx(1, abs=1e-6)
+    assert x @ x == pytest.approx(60)
+
+
+def test_spectral_estimate_finds_the_direction():
+    found = [
+        overlap(p.x0, spectral_initialisation(p, np.random.default_rng(0)))
+        for p in (gaussian_instance(400, 4, seed=seed) for seed in range(3))
+    ]
+    assert min(found) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("solver", "enough", "too_few"),
+    [(AlternatingMinimisation(), 5.0, 1.5), (ReweightedAmplitudeFlow(), 2.5, 1.2)],
+)
+def test_works_with_many_measurements_and_fails_with_few(solver, enough, too_few):
+    assert recovered(solver, enough) == 5
+    assert recovered(solver, too_few) == 0

@@ -1,0 +1,201 @@
+"""What every solver promises, checked on all of them."""
+
+import json
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+
+from phaselect import (
+    AMP,
+    SOLVERS,
+    AlternatingMinimisation,
+    InputError,
+    Instance,
+    Langevin,
+    PopulationAnnealing,
+    ReweightedAmplitudeFlow,
+    Schedule,
+    SimulatedAnnealing,
+    Status,
+    gaussian_instance,
+)
+from phaselect.observables import against_truth
+from phaselect.solvers import _passes
+
+# Each solver to the end of a short schedule, without early stops or restarts.
+SOLVERS_AND_SCHEDULES = [
+    (AMP(restarts=0), Schedule.matched(mu0=10, mu_max=100, eps=0.1, steps=1, unit="iterations")),
+    (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=30)),
+    (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=3)),
+    (SimulatedAnnealing("residual", eager=False), Schedule.matched(mu_max=20, eps=0.1, steps=7, unit="proposals")),
+    (PopulationAnnealing(replicas=8, eager=False), Schedule.matched(mu0=0.5, mu_max=20, eps=0.3, steps=3)),
+    (Langevin(eager=False), Schedule.fixed_product(0.75, mu_max=20, eps=0.3, steps=5, unit="iterations")),
+    (AlternatingMinimisation(), Schedule.matched(mu_max=10, steps=1, unit="iterations")),
+    (ReweightedAmplitudeFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),
+]
+every_solver = pytest.mark.parametrize(
+    ("solver", "schedule"), SOLVERS_AND_SCHEDULES, ids=lambda value: getattr(value, "name", None)
+)
+
+
+@pytest.fixture
+def problem():
+    return gaussian_instance(40, 1.5, seed=0)
+
+
+def same_state(first, second):
+    for name, mine, other in zip(first._fields, first, second, strict=True):
+        if isinstance(mine, np.random.Generator):
+            assert mine.bit_generator.state == other.bit_generator.state
+        else:
+            np.testing.assert_array_equal(mine, other, err_msg=name)
+
+
+def test_every_solver_is_under_contract():
+    assert {solver.name for solver, _ in SOLVERS_AND_SCHEDULES} == set(SOLVERS)
+
+
+@every_solver
+def test_same_seed_same_result(solver, schedule, problem):
+    first, again, other = (solver.run(problem, schedule, seed=seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first.x, again.x)
+    same_state(first.state, again.state)
+    if solver.name not in ("raf", "altmin"):  # those start from the data, not from a random point
+        assert not np.array_equal(first.x, other.x)
+
+
+@every_solver
+def test_any_number_of_threads_gives_the_same_result(solver, schedule, problem, monkeypatch):
+    monkeypatch.setattr(_passes, "BLOCK_BYTES", 2000)
+    threads = numba.get_num_threads()
+    results = []
+    try:
+        for count in (1, threads):
+            numba.set_num_threads(count)
+            results.append(solver.run(problem, schedule, seed=5))
+    finally:
+        numba.set_num_threads(threads)
+    same_state(results[0].state, results[1].state)
+
+
+@every_solver
+@pytest.mark.parametrize("cut", [1, 4])
+def test_whole_schedule_equals_split_schedule(solver, schedule, problem, cut):
+    whole = solver.run(problem, schedule, seed=5)
+    first = solver.run(problem, schedule[:cut], seed=5)
+    kept = json.dumps([np.asarray(field, dtype=object).tolist() for field in first.state], default=str)
+    second = solver.run(problem, schedule[cut:], init=first.state)
+    same_state(whole.state, second.state)
+    np.testing.assert_array_equal(whole.x, second.x)
+    after = json.dumps([np.asarray(field, dtype=object).tolist() for field in first.state], default=str)
+    assert kept == after  # a checkpoint can be used again
+
+
+@every_solver
+def test_units_of_the_data_only_scale_x(solver, schedule, problem):
+    result = solver.run(problem, schedule, seed=5)
+    for y_factor, A_factor in ((4.0, 1.0), (1.0, 0.5), (0.125, 8.0)):  # powers of two: exact
+        scaled = Instance(A_factor * problem.A, y_factor * problem.y)
+        other = solver.run(scaled, schedule, seed=5)
+        np.testing.assert_allclose(other.x, result.x * y_factor / A_factor, rtol=1e-9, atol=1e-12)
+        assert other.mse_y == pytest.approx(result.mse_y, rel=1e-9)
+
+
+@every_solver
+def test_the_sign_of_the_signal_does_not_matter(solver, schedule, problem):
+    mirrored = Instance(problem.A, problem.y, -problem.x0)
+    result, mirror = (solver.run(instance, schedule, seed=5) for instance in (problem, mirrored))
+    assert against_truth(problem, result.x, result.signs) == against_truth(mirrored, mirror.x, mirror.signs)
+    for name in ("m", "O"):
+        np.testing.assert_allclose(result.trace[name], mirror.trace[name], rtol=1e-12)
+
+
+@every_solver
+def test_trace_columns_and_result(solver, schedule, problem):
+    result = solver.run(problem, schedule, seed=5)
+    lengths = {len(column) for column in result.trace.values()}
+    assert len(lengths) == 1
+    assert {"mu", "lam", "mse_y", "m", "O", "energy", "q1", "steps", "seconds"} <= set(result.trace)
+    assert result.trace["mu"][-1] == schedule.mu[-1]
+    assert (np.diff(result.trace["steps"]) > 0).all()
+    assert result.trace["m"][-1] >= 0
+    assert (result.solver, result.seed, result.schedule) == (solver.name, 5, schedule)
+    assert result.x.shape == (40,)
+    assert set(np.unique(result.signs)) <= {-1.0, 1.0}
+    residual = result.signs * problem.y - problem.A @ result.x
+    assert result.mse_y == pytest.approx(np.mean(residual**2) / np.mean(problem.y**2), rel=1e-6, abs=1e-25)
+    record = json.loads(result.to_json())
+    assert record["status"] == result.status.name
+    assert Schedule.from_dict(record["schedule"]) == schedule
+    np.testing.assert_array_equal(record["x"], result.x)
+
+
+@every_solver
+def test_unknown_signal_leaves_its_columns_empty(solver, schedule, problem):
+    result = solver.run(Instance(problem.A, problem.y), schedule, seed=5)
+    assert np.isnan(result.trace["m"]).all()
+    assert np.isnan(result.trace["O"]).all()
+    assert json.loads(result.to_json())["trace"]["m"][0] is None
+
+
+@every_solver
+def test_the_truth_is_a_good_start(solver, schedule):
+    """From x0, or from the true signs, at low temperature nobody leaves the solution."""
+    problem = gaussian_instance(40, 2.0, seed=1)
+    cold = Schedule([1e6], [1e-9 if solver.name == "langevin" else 1e-6], steps=1, unit="iterations")
+    starts = [problem.x0] if solver.name in ("amp", "raf", "altmin") else [problem.x0, problem.signs]
+    for init in starts:
+        assert solver.run(problem, cold, seed=5, init=init).certified
+
+
+@every_solver
+def test_time_limit(solver, schedule):
+    problem = gaussian_instance(150, 1.04, seed=0)
+    long = replace(schedule, mu=np.full(10**6, 1e8), lam=np.full(10**6, 1e-8))
+    result = solver.run(problem, long, time_limit=0.2)
+    assert result.seconds < 5
+    if solver.name not in ("altmin", "raf"):  # those may come to rest before
+        assert result.status is Status.TIME_LIMIT
+        assert result.trace["seconds"][-1] >= 0.2
+
+
+@every_solver
+def test_interrupt_returns_the_best_so_far(solver, schedule, problem):
+    calls = []
+
+    def interrupt(event):
+        calls.append(event)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    result = solver.run(problem, schedule, progress=interrupt)
+    assert len(calls) == 2
+    assert result.status in (Status.INTERRUPTED, Status.RECOVERED)
+    assert np.isfinite(result.x).all()
+    assert len(result.trace["mu"]) == 2
+
+
+@every_solver
+def test_progress_is_reported(solver, schedule, problem):
+    events = []
+    solver.run(problem, schedule, progress=events.append)
+    fractions = [event.fraction for event in events]
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[0] <= fractions[-1] <= 1
+    assert {event.solver for event in events} == {solver.name}
+
+
+@every_solver
+def test_bad_input_raises_one_type(solver, schedule, problem):
+    for arguments in (
+        {"problem": problem.A},
+        {"problem": problem, "time_limit": 0},
+        {"problem": problem, "time_limit": -1.0},
+        {"problem": problem, "seed": -1},
+        {"problem": problem, "seed": 0.5},
+        {"problem": problem, "init": np.ones(7)},
+    ):
+        with pytest.raises(InputError):
+            solver.run(schedule=schedule, **arguments)

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
+from phaselect.solvers.population_annealing import resample
+from phaselect.spectrum import spectrum
+from tests.exact import gibbs, normalised, state_index
+from tests.solvers.test_metropolis import chi_square_p_value
+
+SCHEDULE = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.25, steps=10)
+
+
+@pytest.fixture(scope="module")
+def small():
+    problem = gaussian_instance(6, 10 / 6, seed=2)
+    result = PopulationAnnealing(replicas=20_000, eager=False).run(problem, SCHEDULE, seed=0)
+    return problem, result
+
+
+def test_population_is_at_equilibrium(small):
+    """Copies of one family are correlated; 10 sweeps of 10 signs at each temperature undo that at this size."""
+    problem, result = small
+    probabilities, _ = gibbs(*normalised(problem), *SCHEDULE[-1])
+    counts = np.bincount(state_index(result.state.signs), minlength=probabilities.size)
+    assert chi_square_p_value(counts, probabilities) > 1e-3
+
+
+def test_free_entropy_against_enumeration(small):
+    problem, result = small
+    for k in (0, 5, len(SCHEDULE) - 1):
+        _, log_Z = gibbs(*normalised(problem), *SCHEDULE[k])
+        assert result.trace["free_entropy"][k] * problem.n == pytest.approx(log_Z, abs=0.02)
+
+
+def test_trace_averages_against_enumeration(small):
+    problem, result = small
+    A, y = normalised(problem)
+    mu, lam = SCHEDULE[-1]
+    probabilities, _ = gibbs(A, y, mu, lam)
+    from tests.exact import energies
+
+    expected = probabilities @ energies(A, y, lam) / problem.n
+    assert result.trace["energy"][-1] == pytest.approx(expected, rel=0.01)
+    assert result.trace["best_energy"][-1] == pytest.approx(energies(A, y, lam).min() / problem.n, abs=1e-9)
+
+
+def test_resampling_keeps_the_expected_number_of_descendants():
+    """Systematic resampling gives each copy the floor or the ceiling of R times its normalised weight."""
+    problem = gaussian_instance(10, 1.5, seed=0)
+    solver = PopulationAnnealing(replicas=50)
+    schedule = Schedule.matched(mu0=1.0, mu_max=2.0)
+    state = solver.start(problem, schedule, np.random.default_rng(0), None)
+    after = resample(problem, state, 1.0, 1.0)
+    weights = np.exp(-spectrum(problem).energy(state.c, 1.0))
+    expected = 50 * weights / weights.sum()
+    children = np.bincount(after.families, minlength=50)
+    assert (np.abs(children - expected) < 1).all()
+    assert after.log_Z == pytest.approx(15 * np.log(2) + np.log(weights.mean()))
+
+
+def test_families_only_die_out(small):
+    families = small[1].trace["families"]
+    assert (np.diff(families) <= 0).all()
+    assert 1 <= families[-1] < families[0] <= 20_000
+
+
+def test_bad_options():
+    for replicas in (1, 2.5, True):
+        with pytest.raises(InputError, match="replicas"):
+            PopulationAnnealing(replicas=replicas)

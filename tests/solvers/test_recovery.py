@@ -1,0 +1,54 @@
+"""Does it find the signal? Fixed seeds, so a change of behaviour shows."""
+
+import numpy as np
+import pytest
+
+from phaselect import AMP, Langevin, PopulationAnnealing, SimulatedAnnealing, gaussian_instance, solve
+from phaselect.observables import overlap
+
+
+def recovered(solver, n, alpha):
+    """How many of ten instances; the certificate must agree with the knowledge of x0 on each."""
+    count = 0
+    for seed in range(10):
+        problem = gaussian_instance(n, alpha, seed=seed)
+        result = solver.run(problem, seed=seed)
+        success = overlap(problem.x0, result.x) > 0.99 and result.mse_y < 1e-6
+        assert success == result.certified
+        if success:
+            sign = np.sign(problem.x0 @ result.x)
+            np.testing.assert_allclose(sign * result.x, problem.x0, atol=1e-9)
+        count += success
+    return count
+
+
+@pytest.mark.parametrize(
+    ("solver", "alpha", "at_least"),
+    [
+        (AMP(), 1.35, 9),
+        (AMP(restarts=0), 1.35, 9),
+        (PopulationAnnealing(), 1.35, 9),
+        (SimulatedAnnealing(), 1.35, 7),
+        (Langevin(), 1.6, 7),
+    ],
+    ids=str,
+)
+def test_recovery_at_n_200(solver, alpha, at_least):
+    assert recovered(solver, 200, alpha) >= at_least
+
+
+def test_front_door_recovers_all_at_alpha_1_3():
+    for seed in range(10):
+        problem = gaussian_instance(200, 1.3, seed=seed)
+        result = solve(problem.A, problem.y, seed=seed)
+        assert result.certified
+        assert overlap(problem.x0, result.x) == pytest.approx(1, abs=1e-10)
+
+
+def test_nobody_recovers_a_signal_that_is_not_there():
+    """Magnitudes of no signal at all: never certified."""
+    rng = np.random.default_rng(0)
+    A, y = rng.standard_normal((130, 100)), np.abs(rng.standard_normal(130))
+    result = solve(A, y, time_limit=3)
+    assert not result.certified
+    assert result.mse_y > 1e-6

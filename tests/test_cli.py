@@ -1,0 +1,128 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import phaselect
+
+
+def run(*arguments, cwd=None):
+    command = [sys.executable, "-m", "phaselect", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    done = run("generate", "--n", 100, "--alpha", 1.5, "--seed", 0, "--out", "inst.npz", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "M=150, N=100" in done.stdout
+    return folder
+
+
+def test_version_and_help():
+    assert run("--version").stdout.strip() == f"phaselect, version {phaselect.__version__}"
+    for command in ([], ["generate"], ["solve"], ["demo"]):
+        done = run(*command, "--help")
+        assert done.returncode == 0
+        assert not command or "Examples:" in done.stdout
+
+
+def test_solve_prints_what_a_person_wants_to_know(folder):
+    done = run("solve", "inst.npz", "--out", "x.npz", cwd=folder)
+    assert done.returncode == 0
+    report = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert report["status"].startswith("recovered")
+    assert report["certified"].startswith("yes")
+    assert {"mse_y", "seconds", "m", "O", "mse_x"} <= set(report)
+    assert float(report["m"]) == pytest.approx(1)
+    with np.load(folder / "x.npz") as saved, np.load(folder / "inst.npz") as instance:
+        assert bool(saved["certified"])
+        np.testing.assert_allclose(np.abs(instance["A"] @ saved["x"]), instance["y"], atol=1e-12)
+        np.testing.assert_allclose(saved["signs"] * instance["y"], instance["A"] @ saved["x"], atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "altmin"])
+def test_every_solver_by_name_and_json(folder, solver):
+    done = run("solve", "inst.npz", "--solver", solver, "--json", "--seed", 3, "--time-limit", 20, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["solver"] == solver
+    assert record["seed"] == 3
+    assert record["status"] in phaselect.Status.__members__
+    assert len(record["x"]) == 100
+    assert 0 <= record["m"] <= 1.5
+
+
+def test_a_user_s_own_files(folder):
+    problem = phaselect.load(folder / "inst.npz")
+    np.savetxt(folder / "A.csv", problem.A, delimiter=",")
+    np.savetxt(folder / "y.csv", problem.y, delimiter=",")
+    done = run("solve", "A.csv", "y.csv", cwd=folder)
+    assert done.returncode == 0
+    assert "recovered" in done.stdout
+    assert "mse_x" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "missing.npz"], "no such file"),
+        (["solve", "garbage.npz"], "is not an .npz archive"),
+        (["solve", "inst.npz", "y.csv", "z.csv"], "one .npz file, or two"),
+        (["solve", "inst.npz", "--time-limit", -1], "time_limit"),
+        (["solve", "inst.npz", "--seed", -1], "seed"),
+        (["solve", "inst.npz", "--noise", 0.1, "--solver", "sa"], "--noise goes with"),
+        (["solve", "wide.npz", "--out", "never.npz"], "alpha = rows/columns exceeds 1"),
+        (["solve", "inst.npz", "--out", "no/such/folder/x.npz"], "cannot write"),
+        (["generate", "--n", 10, "--alpha", 0.9, "--out", "never.npz"], "alpha exceeds 1"),
+        (["generate", "--n", 10, "--alpha", 1.5, "--out", "no/such/x.npz"], "cannot write"),
+        (["demo", "--out", "never.docx"], "name the figure"),
+        (["solve", "inst.npz", "--solver", "magic"], "Invalid value"),
+        (["dance"], "No such command"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
+    (folder / "garbage.npz").write_bytes(b"garbage")
+    np.savez(folder / "wide.npz", A=np.ones((2, 3)), y=np.ones(2))
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not list(folder.glob("*never*"))
+
+
+def test_ctrl_c_prints_the_best_so_far(folder):
+    run("generate", "--n", 400, "--alpha", 1.03, "--out", "hard.npz", cwd=folder)
+    command = [sys.executable, "-m", "phaselect", "solve", "hard.npz", "--out", "best.npz"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    time.sleep(5)  # well into the search, which lasts minutes
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted" in out
+    assert "Traceback" not in err
+    assert (folder / "best.npz").exists()
+
+
+def test_demo_prints_its_table_and_draws(tmp_path):
+    done = run("demo", "--n", 60, "--alpha", 1.6, "--out", tmp_path / "demo.png")
+    assert done.returncode == 0, done.stderr
+    for word in ("message passing", "simulated annealing", "population annealing", "Langevin", "mse_y", "seconds"):
+        assert word in done.stdout
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_closed_pipe_is_no_crash(folder):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "phaselect", "solve", "inst.npz", "--json"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=folder, check=False)
+    os.close(writer)
+    assert "Traceback" not in done.stderr
