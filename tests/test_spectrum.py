@@ -3,6 +3,7 @@ import pytest
 
 from phaselect import Instance, gaussian_instance
 from phaselect.instance import signs_of
+from phaselect.observables import of_signs
 from phaselect.spectrum import spectrum
 from tests.exact import all_signs, energies, gibbs, normalised
 
@@ -23,10 +24,13 @@ def test_energy_and_ridge_against_the_definition(problem, lam):
         x = np.linalg.solve(A.T @ A + lam / 2 * np.eye(4), A.T @ v)
         np.testing.assert_allclose(spectral.ridge(c, lam), x, atol=1e-12)
         assert spectral.energy(c, lam, "residual") == pytest.approx(np.sum((v - A @ x) ** 2))
-        q1, m = spectral.overlaps(c, lam)
-        assert q1 == pytest.approx(x @ x / 4)
+        row = of_signs(spectral, np.sign(v), c, lam)
         x0 = problem.target_x0
-        assert m == pytest.approx(abs(x0 @ x) / (x0 @ x0))
+        assert row["m"] == pytest.approx(abs(x0 @ x) / (x0 @ x0))
+        assert row["q1"] == pytest.approx(x @ x / 4)
+        assert row["mse_y"] == pytest.approx(np.mean((v - A @ x) ** 2))
+        assert row["energy"] == pytest.approx((np.sum((v - A @ x) ** 2) + lam / 2 * x @ x) / 4)
+        assert row["O"] == pytest.approx(abs(np.sign(v) @ np.sign(A @ x0)) / 8)
 
 
 def test_couplings_are_the_hat_matrix(problem):

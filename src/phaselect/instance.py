@@ -271,7 +271,7 @@ def _numbers(values: Any, name: str, keep_float32: bool = False) -> NDArray[Any]
     kept = keep_float32 and array.dtype == np.float32
     with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf and is reported below
         array = array.astype(np.float32 if kept else np.float64, copy=False)
-    if not np.isfinite(array).all():
+    if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
         where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
         position = ", ".join(str(int(i)) for i in where)
         raise InputError(f"{name}[{position}] is {array[where]}: every entry must be finite")

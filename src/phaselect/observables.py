@@ -71,13 +71,15 @@ def of_signs(spectral: Spectrum, signs: NDArray[Any], c: NDArray[np.float64], la
     Takes one sign vector, or a stack of them for a vector in each column.
     """
     problem = spectral.problem
-    q1, m = spectral.overlaps(c, lam)
+    fitted, penalised = spectral.weights(lam, "residual"), spectral.weights(lam)
+    norm = spectral.s2 / (spectral.s2 + lam / 2) ** 2
+    explained, lowered, power = np.moveaxis(c**2 @ np.stack([fitted, penalised, norm], axis=1), -1, 0)
     return {
-        "mse_y": spectral.energy(c, lam, "residual") / problem.m_rows,
-        "m": m,
+        "mse_y": 1 - explained / problem.m_rows,
+        "m": spectral.overlap(c, lam),
         "O": np.nan if problem.signs is None else np.abs(signs @ problem.signs) / problem.m_rows,
-        "energy": spectral.energy(c, lam) / problem.n,
-        "q1": q1,
+        "energy": problem.alpha - lowered / problem.n,
+        "q1": power / problem.n,
     }
 
 
@@ -119,9 +121,9 @@ def connected(problem: Instance) -> bool:
     Where the nonzero pattern of A splits into blocks, each block has a global sign of its own; a column seen
     by one measurement only can absorb either sign of it. Neither shows in the residual.
     """
-    pattern = problem.A != 0
-    if pattern.all():
+    if np.count_nonzero(problem.A) == problem.A.size:
         return True
+    pattern = problem.A != 0
     if pattern.sum(axis=0).min() < 2:
         return False
     from scipy.sparse import bmat, csr_array

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.instance import Instance, Vector
+from phaselect.parallel import gram
 
 ENERGIES = ("penalised", "residual")
 
@@ -34,6 +35,11 @@ class Spectrum:
     def rank(self) -> int:
         """Numerical rank of A."""
         return int(self.s2.size)
+
+    @cached_property
+    def leverage(self) -> Vector:
+        """`sum_k U_ik^2`, the diagonal of K at lam = 0."""
+        return np.asarray(np.einsum("ik,ik->i", self.U, self.U))
 
     def coordinates(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """`c = U^T v` for one signed measurement vector, or for each row of a stack of them."""
@@ -60,25 +66,23 @@ class Spectrum:
 
     def couplings(self, lam: float, energy: str = "penalised") -> NDArray[np.float32]:
         """`G = U diag(w) U^T` in float32: the interaction of the signs, M x M."""
-        half = (self.U * np.sqrt(self.weights(lam, energy))).astype(np.float32)
-        return half @ half.T
+        half = self._U32 * np.sqrt(self.weights(lam, energy)).astype(np.float32)
+        return gram(half)
+
+    @cached_property
+    def _U32(self) -> NDArray[np.float32]:
+        return self.U.astype(np.float32)
 
     def ridge(self, c: Vector, lam: float) -> Vector:
         """`x_hat = V diag(s / (s^2 + lam/2)) c`, the ridge estimate, without V."""
         problem = self.problem
         return problem.gain * problem.backproject(self.U @ (c / (self.s2 + lam / 2)))
 
-    def overlaps(self, c: NDArray[np.float64], lam: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`q1 = |x_hat|^2 / N` and, when x0 is known, `m = |x0 . x_hat| / |x0|^2`, in O(N) for each sign vector.
-
-        m is nan when x0 is unknown.
-        """
-        problem = self.problem
-        q1 = np.asarray(c**2 @ (self.s2 / (self.s2 + lam / 2) ** 2)) / problem.n
-        if problem.target_x0 is None:
-            return q1, np.full_like(q1, np.nan)
-        overlap = np.abs(c @ (self.signal / (self.s2 + lam / 2)))
-        return q1, np.asarray(overlap) / np.sum(problem.target_x0**2)
+    def overlap(self, c: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """`m = |x0 . x_hat| / |x0|^2` of the ridge estimate, in O(N) for each sign vector; nan if x0 is unknown."""
+        if self.problem.target_x0 is None:
+            return np.full(c.shape[:-1], np.nan)
+        return np.abs(c @ (self.signal / (self.s2 + lam / 2))) / np.sum(self.problem.target_x0**2)
 
     @cached_property
     def signal(self) -> Vector:

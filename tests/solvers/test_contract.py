@@ -154,11 +154,11 @@ def test_the_truth_is_a_good_start(solver, schedule):
 def test_time_limit(solver, schedule):
     problem = gaussian_instance(150, 1.04, seed=0)
     long = replace(schedule, mu=np.full(10**6, 1e8), lam=np.full(10**6, 1e-8))
-    result = solver.run(problem, long, time_limit=0.2)
+    result = solver.run(problem, long, time_limit=0.02)
     assert result.seconds < 5
     if solver.name not in ("altmin", "raf"):  # those may come to rest before
         assert result.status is Status.TIME_LIMIT
-        assert result.trace["seconds"][-1] >= 0.2
+        assert result.trace["seconds"][-1] >= 0.02
 
 
 @every_solver

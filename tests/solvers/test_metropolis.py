@@ -9,13 +9,16 @@ from phaselect.instance import signs_of
 from phaselect.solvers._metropolis import (
     field_kernel,
     flip_energy,
+    local_field,
     next_random,
     proposal,
     random_state,
+    self_coupling,
     spectral_kernel,
 )
 from phaselect.spectrum import spectrum
-from tests.exact import gibbs, normalised, state_index
+from tests.exact import all_signs, gibbs, normalised, state_index
+from tests.pseudo_code import simulated_annealing
 
 
 def chi_square_p_value(counts, probabilities):
@@ -32,7 +35,8 @@ def sample_spectral(problem, mu, lam, samples, thin, residual=False):
     c = spectral.coordinates(v)
     seen = np.empty((samples, v.size))
     for k in range(samples):
-        spectral_kernel(spectral.U, spectral.s2, v, c, np.array([mu]), np.array([lam]), thin, residual, state)
+        one = np.array([mu]), np.array([lam])
+        spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, *one, thin, residual, state)
         seen[k] = v
     return seen
 
@@ -63,35 +67,10 @@ def test_stationary_distribution_of_the_residual_energy():
     A, y = normalised(problem)
     mu, lam = 1.0, 0.8
     I_minus_K = np.eye(8) - A @ np.linalg.solve(A.T @ A + lam / 2 * np.eye(4), A.T)
-    from tests.exact import all_signs
-
     weights = np.exp(-mu * np.sum(((all_signs(8) * y) @ I_minus_K) ** 2, axis=1))
     seen = sample_spectral(problem, mu, lam, 40_000, 80, residual=True)
     counts = np.bincount(state_index(seen), minlength=256)
     assert chi_square_p_value(counts, weights / weights.sum()) > 1e-3
-
-
-def pseudo_code(A, y, mu, lam, proposals, S, state):
-    """Algorithm SA as printed, with the two corrections: squared norms, and the penalty in the energy.
-
-    Rebuilds the M x M matrix at each temperature; Delta_y = (I - A_ols) (S*y). Returns every decision.
-    """
-    accepted = []
-    for mu_t, lam_t in zip(mu, lam, strict=True):
-        ridge = np.linalg.solve(A.T @ A + lam_t / 2 * np.eye(A.shape[1]), A.T)
-        residual_of, x_of = np.eye(y.size) - A @ ridge, ridge
-        errors, x = residual_of @ (S * y), x_of @ (S * y)
-        for _ in range(proposals):
-            i, u = proposal(state, y.size)
-            shift, dx = -2 * S[i] * y[i] * residual_of[:, i], -2 * S[i] * y[i] * x_of[:, i]
-            before = errors @ errors + lam_t / 2 * x @ x
-            after = (errors + shift) @ (errors + shift) + lam_t / 2 * (x + dx) @ (x + dx)
-            accept = u < np.exp(min(0.0, -mu_t * (after - before)))
-            accepted.append(accept)
-            if accept:
-                S[i] = -S[i]
-                errors, x = errors + shift, x + dx
-    return accepted
 
 
 @pytest.mark.parametrize("n", [20, 100])
@@ -104,12 +83,13 @@ def test_spectral_kernel_makes_the_moves_of_the_pseudo_code(n):
     v = S * problem.target
     c = spectral.coordinates(v)
     ours, theirs = (random_state(np.random.default_rng(7)) for _ in range(2))
-    expected = pseudo_code(A, y, mu, 1 / mu, 200, S, theirs)
+    expected = simulated_annealing(A, y, mu, 1 / mu, 200, S, theirs)
     accepted = []
     for mu_t in mu:
         for _ in range(200):
             one = np.array([mu_t])
-            accepted.append(bool(spectral_kernel(spectral.U, spectral.s2, v, c, one, 1 / one, 1, False, ours)))
+            arrays = spectral.U, spectral.s2, spectral.leverage, v, c
+            accepted.append(bool(spectral_kernel(*arrays, one, 1 / one, 1, False, ours)))
     assert accepted == expected
     assert 0.1 < np.mean(expected) < 0.9
     np.testing.assert_array_equal(signs_of(v), S)
@@ -132,7 +112,9 @@ def test_flip_energy_is_the_difference_of_energies():
         flipped = v.copy()
         flipped[i] *= -1
         exact = spectral.energy(spectral.coordinates(flipped), 0.3) - spectral.energy(c, 0.3)
-        assert flip_energy(spectral.U[i], w, w * c, v[i]) == pytest.approx(float(exact), abs=1e-10)
+        assert flip_energy(v[i], local_field(spectral.U, i, w * c), self_coupling(spectral.U, i, w)) == pytest.approx(
+            float(exact), abs=1e-10
+        )
 
 
 def test_random_numbers():

@@ -4,7 +4,7 @@ import pytest
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.solvers.population_annealing import resample
 from phaselect.spectrum import spectrum
-from tests.exact import gibbs, normalised, state_index
+from tests.exact import energies, gibbs, normalised, state_index
 from tests.solvers.test_metropolis import chi_square_p_value
 
 SCHEDULE = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.25, steps=10)
@@ -37,8 +37,6 @@ def test_trace_averages_against_enumeration(small):
     A, y = normalised(problem)
     mu, lam = SCHEDULE[-1]
     probabilities, _ = gibbs(A, y, mu, lam)
-    from tests.exact import energies
-
     expected = probabilities @ energies(A, y, lam) / problem.n
     assert result.trace["energy"][-1] == pytest.approx(expected, rel=0.01)
     assert result.trace["best_energy"][-1] == pytest.approx(energies(A, y, lam).min() / problem.n, abs=1e-9)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
 
+CERTAIN = 22.9  # exp(-22.9) < 2^-33: rejected whatever the random number
+
 RandomState = NDArray[np.uint64]
 
 
@@ -53,28 +55,41 @@ def proposal(state, m_rows):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=REORDER)
-def flip_energy(row, w, wc, v):  # type: ignore[no-untyped-def]
-    """`dE = 4 v_i (h_i - v_i G_ii)` with `h_i = sum_k U_ik w_k c_k`, `G_ii = sum_k w_k U_ik^2`."""
+def local_field(U, i, wc):  # type: ignore[no-untyped-def]
+    """`h_i = sum_k U_ik w_k c_k`."""
     field = 0.0
-    self_coupling = 0.0
-    for k in range(row.size):
-        field += row[k] * wc[k]
-        self_coupling += row[k] * row[k] * w[k]
-    return 4.0 * v * (field - v * self_coupling)
+    for k in range(wc.size):
+        field += U[i, k] * wc[k]
+    return field
 
 
 @njit(nogil=True, cache=True, fastmath=REORDER)
-def _flip(row, w, c, wc, v):  # type: ignore[no-untyped-def]
-    """`c <- c - 2 v_i U_i`."""
-    for k in range(row.size):
-        c[k] -= 2.0 * v * row[k]
-        wc[k] = w[k] * c[k]
+def self_coupling(U, i, w):  # type: ignore[no-untyped-def]
+    """`G_ii = sum_k w_k U_ik^2`."""
+    total = 0.0
+    for k in range(w.size):
+        total += U[i, k] * U[i, k] * w[k]
+    return total
+
+
+@njit(nogil=True, cache=True, inline="always")
+def flip_energy(v, field, coupling):  # type: ignore[no-untyped-def]
+    """`dE = 4 v_i (h_i - v_i G_ii)`."""
+    return 4.0 * v * (field - v * coupling)
+
+
+@njit(nogil=True, cache=True, fastmath=REORDER)
+def _flip(U, i, w, wc, v):  # type: ignore[no-untyped-def]
+    """`w c <- w (c - 2 v_i U_i)`."""
+    for k in range(w.size):
+        wc[k] -= 2.0 * v * w[k] * U[i, k]
 
 
 @njit(nogil=True, cache=True)
-def spectral_kernel(U, s2, v, c, mu, lam, proposals, residual, state):  # type: ignore[no-untyped-def]
+def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at each (mu, lam); updates v, c and state in place, returns the acceptances.
 
+    leverage: `sum_k U_ik^2`; times the largest w it bounds G_ii, and settles most rejections without computing it.
     residual: take the residual as the energy instead of residual plus penalty.
     """
     accepted = 0
@@ -83,13 +98,28 @@ def spectral_kernel(U, s2, v, c, mu, lam, proposals, residual, state):  # type: 
         if residual:
             w = w * (2.0 - w)
         wc = w * c
+        largest = w.max()
         for _ in range(proposals):
             i, u = proposal(state, v.size)
-            cost = mu[t] * flip_energy(U[i], w, wc, v[i])
+            field = local_field(U, i, wc)
+            at_least = mu[t] * flip_energy(v[i], field, largest * leverage[i])
+            if at_least > CERTAIN or (at_least > 0.0 and u >= math.exp(-at_least)):
+                continue
+            cost = mu[t] * flip_energy(v[i], field, self_coupling(U, i, w))
             if cost <= 0.0 or u < math.exp(-cost):
-                _flip(U[i], w, c, wc, v[i])
+                _flip(U, i, w, wc, v[i])
                 v[i] = -v[i]
                 accepted += 1
+        c[:] = wc / w
+    return accepted
+
+
+@njit(nogil=True, cache=True)
+def population_kernel(G, self_energy, v, h, mu, proposals, states):  # type: ignore[no-untyped-def]
+    """`field_kernel` on each row of v, with its own fields and random state."""
+    accepted = 0
+    for k in range(v.shape[0]):
+        accepted += field_kernel(G, self_energy, v[k], h[k], mu, proposals, states[k])
     return accepted
 
 
@@ -101,16 +131,15 @@ def field_kernel(G, self_energy, v, h, mu, proposals, state):  # type: ignore[no
     """
     four_mu = float32(4.0 * mu)  # a bare 4 or 2 below would turn the row update into float64
     minus_two = float32(-2.0)
-    certain = float32(22.3)  # exp(-22.3) < 2^-32: rejected whatever the random number
+    certain = float32(CERTAIN)
     accepted = 0
     for _ in range(proposals):
         i, u = proposal(state, v.size)
         cost = four_mu * (v[i] * h[i] - self_energy[i])
         if cost < certain and (cost <= float32(0.0) or u < math.exp(-cost)):
             change = minus_two * v[i]
-            row = G[i]
             for j in range(h.size):
-                h[j] += change * row[j]
+                h[j] += change * G[i, j]
             v[i] = -v[i]
             accepted += 1
     return accepted

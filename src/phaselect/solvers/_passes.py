@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from phaselect.channels import output_channel
 from phaselect.instance import Matrix, Vector
-from phaselect.solvers._parallel import run_parallel
+from phaselect.parallel import run_parallel
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
 BLOCK_BYTES = 4 << 20  # below this a second thread costs more than it brings

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, check_seed, signs_of
 from phaselect.observables import certified, connected, log10_impostors, mse_y
+from phaselect.parallel import one_blas_thread
 from phaselect.schedule import Schedule
 from phaselect.solvers.result import Result, Status, tabulate
 
@@ -109,19 +110,20 @@ def drive(
     halted: Status | None = None
     state = init if isinstance(init, tuple) else solver.start(problem, schedule, rng, _start(problem, init))
     try:
-        for stretch in schedule.segments(solver.segment(problem, schedule)):
-            state = solver.advance(problem, state, stretch)
-            mu, lam = stretch[-1]
-            seconds = time.perf_counter() - began
-            rows.append({"mu": mu, "lam": lam, **solver.measure(problem, state), "seconds": seconds})
-            if progress is not None:
-                done = len(rows) * solver.segment(problem, schedule) / len(schedule)
-                progress(Progress(solver.name, min(1.0, done), mu, rows[-1]["mse_y"], seconds))
-            halted = solver.stop(rows[-1])
-            if halted is None and time_limit is not None and seconds >= time_limit:
-                halted = Status.TIME_LIMIT
-            if halted is not None:
-                break
+        with one_blas_thread():
+            for stretch in schedule.segments(solver.segment(problem, schedule)):
+                state = solver.advance(problem, state, stretch)
+                mu, lam = stretch[-1]
+                seconds = time.perf_counter() - began
+                rows.append({"mu": mu, "lam": lam, **solver.measure(problem, state), "seconds": seconds})
+                if progress is not None:
+                    done = len(rows) * solver.segment(problem, schedule) / len(schedule)
+                    progress(Progress(solver.name, min(1.0, done), mu, rows[-1]["mse_y"], seconds))
+                halted = solver.stop(rows[-1])
+                if halted is None and time_limit is not None and seconds >= time_limit:
+                    halted = Status.TIME_LIMIT
+                if halted is not None:
+                    break
     except KeyboardInterrupt:
         halted = Status.INTERRUPTED
     estimate = solver.finish(problem, state, noiseless)

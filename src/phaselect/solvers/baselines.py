@@ -20,6 +20,9 @@ from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Status
 from phaselect.spectrum import spectrum
 
+DIVERGED = 1e6
+"""Mean squared change of x in one iteration, in units of the signal, that nothing comes back from."""
+
 
 class EstimateState(NamedTuple):
     """An estimate of x with its measurements, and how much the last iteration changed it."""
@@ -145,6 +148,8 @@ class ReweightedAmplitudeFlow:
             pull = magnitude / (magnitude + self.beta * y + 1e-300) * (z - y * signs_of(z))
             move = rate * problem.backproject(pull)
             change = float(np.mean(move**2))
+            if change > DIVERGED:
+                break
             x = x - move
             z = problem.gain * problem.measure(x)
         return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
@@ -180,6 +185,6 @@ def _row(problem: Instance, state: EstimateState) -> dict[str, float]:
 
 
 def _stationary(row: dict[str, float]) -> Status | None:
-    if not np.isfinite(row["mse_y"]):
+    if row["change"] > DIVERGED and row["steps"] > 0:
         return Status.DIVERGED
     return Status.NOT_RECOVERED if row["mse_y"] < EXACT_FIT or row["change"] < 1e-24 else None

@@ -72,11 +72,10 @@ def greedy(spectral: Spectrum, signs: Vector) -> Vector:
     """Flip the sign that lowers E(lam = 0) most, until none does; float64."""
     signs = signs.copy()
     y = spectral.problem.target
-    self_coupling = np.sum(spectral.U**2, axis=1)
     c = spectral.coordinates(signs * y)
     for _ in range(10 * signs.size):
         v = signs * y
-        change = 4 * v * (spectral.U @ c - v * self_coupling)
+        change = 4 * v * (spectral.U @ c - v * spectral.leverage)
         best = int(np.argmin(change))
         if change[best] > -1e-13:
             break

@@ -97,8 +97,7 @@ class Langevin:
         v = state.theta * problem.target
         c = spectral.coordinates(v)
         loss = v @ v - c**2 @ spectral.weights(state.lam, "residual")
-        _, m_relaxed = spectral.overlaps(c, state.lam)
-        relaxed = {"loss_relaxed": loss / problem.m_rows, "m_relaxed": m_relaxed}
+        relaxed = {"loss_relaxed": loss / problem.m_rows, "m_relaxed": spectral.overlap(c, state.lam)}
         return to_floats(row | relaxed) | {"quenched": state.quenched, "steps": state.iteration}
 
     def stop(self, row: dict[str, float]) -> Status | None:

@@ -12,18 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
+from phaselect.parallel import run_parallel
 from phaselect.schedule import Schedule
-from phaselect.solvers._metropolis import RandomState, field_kernel, next_random, random_state
-from phaselect.solvers._parallel import run_parallel
+from phaselect.solvers._metropolis import RandomState, next_random, population_kernel, random_state
 from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import spectrum
+
+COPIES_A_TASK = 16
+"""What a thread takes at a time: enough for an efficient matrix product, fixed so that rounding is too."""
 
 
 class PopulationState(NamedTuple):
@@ -139,19 +141,21 @@ class PopulationAnnealing:
 def resample(problem: Instance, state: PopulationState, mu: float, lam: float) -> PopulationState:
     """Systematic resampling with weights `exp(-(mu' E_{lam'} - mu E_lam))`; adds their log mean to log Z."""
     spectral = spectrum(problem)
-    log_weights = state.mu * spectral.energy(state.c, state.lam) - mu * spectral.energy(state.c, lam)
-    total = logsumexp(log_weights)
-    count = log_weights.size
+    gain = mu * spectral.weights(lam) - state.mu * spectral.weights(state.lam)
+    log_weights = state.c**2 @ gain - (mu - state.mu) * problem.m_rows  # E = M - sum_k w_k c_k^2
+    count, highest = log_weights.size, log_weights.max()
+    weights = np.exp(log_weights - highest)
+    total = weights.sum()
     resampling = state.resampling.copy()
     offset = (float(next_random(resampling)) + 0.5) * 2.0**-64
     ticks = (np.arange(count) + offset) / count
-    heirs = np.searchsorted(np.cumsum(np.exp(log_weights - total)), ticks).clip(max=count - 1)
+    heirs = np.searchsorted(np.cumsum(weights / total), ticks).clip(max=count - 1)
     return state._replace(
         signs=state.signs[heirs],
         c=state.c[heirs],
         families=state.families[heirs],
         resampling=resampling,
-        log_Z=state.log_Z + float(total) - np.log(count),
+        log_Z=state.log_Z + float(highest + np.log(total / count)),
     )
 
 
@@ -165,19 +169,16 @@ def _sweep(problem: Instance, state: PopulationState, proposals: int) -> Populat
     """Metropolis on every copy at the state's own (mu, lam); copies do not interact."""
     spectral = spectrum(problem)
     G = spectral.couplings(state.lam)
-    self_energy = (problem.target**2 * np.diag(G)).astype(np.float32)
-    v = (state.signs * problem.target).astype(np.float32)
-    fields = v @ G
-    random = state.random.copy()
+    y = problem.target.astype(np.float32)
+    self_energy = y**2 * np.diag(G)
+    signs, c, random = np.empty_like(state.signs), np.empty_like(state.c), state.random.copy()
 
-    def run_copy(k: int) -> None:
-        field_kernel(G, self_energy, v[k], fields[k], state.mu, proposals, random[k])
+    def sweep(start: int) -> None:
+        rows = slice(start, start + COPIES_A_TASK)
+        v = state.signs[rows] * y
+        population_kernel(G, self_energy, v, v @ G, state.mu, proposals, random[rows])
+        signs[rows] = np.where(v < 0, -1, 1)
+        np.matmul(signs[rows] * problem.target, spectral.U, out=c[rows])
 
-    run_parallel(run_copy, range(len(v)))
-    signs = np.where(v < 0, -1, 1).astype(np.int8)
-    return state._replace(
-        signs=signs,
-        c=spectral.coordinates(signs * problem.target),
-        random=random,
-        proposals=state.proposals + proposals * len(v),
-    )
+    run_parallel(sweep, range(0, len(signs), COPIES_A_TASK))
+    return state._replace(signs=signs, c=c, random=random, proposals=state.proposals + proposals * len(signs))

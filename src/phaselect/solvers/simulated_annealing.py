@@ -113,7 +113,7 @@ class SimulatedAnnealing:
         proposals = schedule.proposals(v.size)
         residual = self.energy == "residual"
         accepted = spectral_kernel(
-            spectral.U, spectral.s2, v, c, schedule.mu, schedule.lam, proposals, residual, random
+            spectral.U, spectral.s2, spectral.leverage, v, c, schedule.mu, schedule.lam, proposals, residual, random
         )
         return v, c, random, accepted
 

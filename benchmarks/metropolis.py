@@ -1,0 +1,112 @@
+"""Metropolis kernels against the paper's pseudo-code in NumPy, against dwave-samplers, and on more threads."""
+
+from __future__ import annotations
+
+import dimod
+import numba
+import numpy as np
+from dwave.samplers import SimulatedAnnealingSampler
+from tests.pseudo_code import simulated_annealing
+from threadpoolctl import threadpool_limits
+
+from benchmarks.timing import Row, at_least, in_turn, seconds
+from phaselect import PopulationAnnealing, Schedule, gaussian_instance
+from phaselect.instance import signs_of
+from phaselect.solvers._metropolis import field_kernel, random_state, spectral_kernel
+from phaselect.spectrum import spectrum
+
+
+def against_pseudo_code(n: int, limit: float) -> Row:
+    """The paper's run read literally (eps = 0.01, T_A = 100 proposals), one thread, squared residual on both sides.
+
+    Ours runs it whole, the pseudo-code at a few of its temperatures: its cost does not depend on them.
+    """
+    problem = gaussian_instance(n, 1.25, seed=0)
+    spectral = spectrum(problem)
+    rng = np.random.default_rng(0)
+    signs = signs_of(rng.standard_normal(problem.m_rows))
+    many = Schedule.matched(eps=0.01, steps=100, unit="proposals").mu
+    few = many[:: many.size // 3]
+    A = problem.gain * problem.A
+
+    def direct() -> None:
+        state = random_state(np.random.default_rng(1))
+        simulated_annealing(A, problem.target, few, 1 / few, 100, signs.copy(), state, penalised=False)
+
+    def ours() -> None:
+        v = signs * problem.target
+        c = spectral.coordinates(v)
+        state = random_state(np.random.default_rng(1))
+        spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, many, 1 / many, 100, True, state)
+
+    with threadpool_limits(1):
+        ours()
+        reference, time = in_turn(direct, ours, repeat=3)
+    reference, time = reference / (100 * few.size), time / (100 * many.size)
+    detail = f"{1e9 * time:.0f} ns a proposal, {4 * n / time / 1e9:.1f} Gflop/s; NumPy {1e6 * reference:.0f} us"
+    return at_least("SA proposal, NumPy pseudo-code / ours", f"N = {n}", reference / time, limit, detail)
+
+
+def against_dwave(n: int, limit: float, mu: float = 10.0) -> Row:
+    """Same couplings, mu and number of sweeps; dwave-samplers without its set-up (difference of two lengths)."""
+    problem = gaussian_instance(n, 1.25, seed=0)
+    m_rows, y = problem.m_rows, problem.target
+    G = spectrum(problem).couplings(1 / mu)
+    model = dimod.BQM(np.zeros(m_rows), np.triu(-2 * G * np.outer(y, y), 1), 0.0, "SPIN")
+    sampler = SimulatedAnnealingSampler()
+    sweeps = 500
+
+    def dwave(count: int) -> None:
+        betas = np.full(count, mu)
+        sampler.sample(model, num_reads=1, beta_schedule_type="custom", beta_schedule=betas, seed=1)
+
+    def ours() -> None:
+        v = y.astype(np.float32)
+        state = random_state(np.random.default_rng(1))
+        field_kernel(G, v**2 * np.diag(G), v, G @ v, mu, sweeps * m_rows, state)
+
+    with threadpool_limits(1):
+        ours()
+        short, long, time = in_turn(lambda: dwave(sweeps), lambda: dwave(2 * sweeps), ours)
+    reference = long - short
+    detail = (
+        f"{1e9 * time / (sweeps * m_rows):.0f} ns a proposal; dwave {1e9 * reference / (sweeps * m_rows):.0f} ns, "
+        f"with its set-up {short / time:.1f} times ours"
+    )
+    return at_least("local fields, dwave-samplers / ours", f"N = {n}, mu = {mu:g}", reference / time, limit, detail)
+
+
+def population_threads() -> Row:
+    """A whole population annealing run on one thread and on two, BLAS limited likewise."""
+    problem = gaussian_instance(400, 1.2, seed=0)
+    spectrum(problem)
+    solver = PopulationAnnealing(replicas=128, eager=False)
+
+    def run(threads: int) -> None:
+        numba.set_num_threads(threads)
+        with threadpool_limits(threads):
+            solver.run(problem)
+
+    available = numba.get_num_threads()
+    if available < 2:
+        return Row("population, 1 thread / 2 threads", "N = 400, R = 128", float("nan"), ">= 1.7", False, "one core")
+    run(2)
+    one, two = in_turn(lambda: run(1), lambda: run(2), repeat=3)
+    numba.set_num_threads(available)
+    detail = f"{two:.2f} s for a whole run on two threads"
+    return at_least("population, 1 thread / 2 threads", "N = 400, R = 128", one / two, 1.7, detail)
+
+
+def svd_share() -> Row:
+    """The SVD that the annealers start with, in sweeps of the spectral kernel it costs."""
+    problem = gaussian_instance(400, 1.25, seed=0)
+    svd = seconds(lambda: np.linalg.svd(problem.A, full_matrices=False))
+    anneal = seconds(lambda: PopulationAnnealing(eager=False).run(problem), repeat=2)
+    detail = f"SVD {1e3 * svd:.0f} ms of a run of {anneal:.2f} s"
+    return Row("SVD / population annealing run", "N = 400", svd / anneal, "-", True, detail)
+
+
+def rows() -> list[Row]:
+    direct = [against_pseudo_code(n, limit) for n, limit in ((100, 250), (200, 500), (400, 1200), (800, 4000))]
+    dwave = [against_dwave(n, limit) for n, limit in ((200, 2), (400, 3), (800, 4))]
+    return [*direct, *dwave, population_threads(), svd_share()]

@@ -1,0 +1,68 @@
+"""Threads over compiled kernels and matrix products, with results that do not depend on their number.
+
+The number of threads is Numba's own: the variable NUMBA_NUM_THREADS, or `numba.set_num_threads`. Sums are cut into
+the same pieces whatever that number is. Inside a solver's loop BLAS runs on one thread and our threads share
+out its calls: the idle threads of a multi-threaded BLAS spin, and would take the cores from the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+BLOCK_ROWS = 64
+
+
+def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task]) -> list[Answer]:
+    """`[function(task) for task in tasks]` on all threads: each takes every k-th task, this one included."""
+    tasks = list(tasks)
+    threads = min(numba.get_num_threads(), len(tasks))
+
+    def share(first: int) -> list[Answer]:
+        return [function(task) for task in tasks[first::threads]]
+
+    if threads <= 1:
+        return [function(task) for task in tasks]
+    others = [_pool(threads - 1).submit(share, first) for first in range(1, threads)]
+    done = [share(0), *(other.result() for other in others)]
+    return [done[k % threads][k // threads] for k in range(len(tasks))]
+
+
+def gram(left: NDArray[Any]) -> NDArray[Any]:
+    """`left @ left.T`, computed above the diagonal and mirrored."""
+    product = np.empty((left.shape[0],) * 2, left.dtype)
+
+    def block(start: int) -> None:
+        rows = slice(start, start + BLOCK_ROWS)
+        np.matmul(left[rows], left[start:].T, out=product[rows, start:])
+        product[start:, rows] = product[rows, start:].T
+
+    run_parallel(block, range(0, left.shape[0], BLOCK_ROWS))
+    return product
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Within this context BLAS uses the calling thread only."""
+    limiter: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limiter
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="phaselect")
