@@ -80,7 +80,7 @@ def population_threads() -> Row:
     """A whole population annealing run on one thread and on two, BLAS limited likewise."""
     problem = gaussian_instance(400, 1.2, seed=0)
     spectrum(problem)
-    solver = PopulationAnnealing(replicas=128, eager=False)
+    solver = PopulationAnnealing(replicas=512, eager=False)
 
     def run(threads: int) -> None:
         numba.set_num_threads(threads)
@@ -89,12 +89,12 @@ def population_threads() -> Row:
 
     available = numba.get_num_threads()
     if available < 2:
-        return Row("population, 1 thread / 2 threads", "N = 400, R = 128", float("nan"), ">= 1.7", False, "one core")
+        return Row("population, 1 thread / 2 threads", "N = 400, R = 512", float("nan"), ">= 1.7", False, "one core")
     run(2)
     one, two = in_turn(lambda: run(1), lambda: run(2), repeat=3)
     numba.set_num_threads(available)
     detail = f"{two:.2f} s for a whole run on two threads"
-    return at_least("population, 1 thread / 2 threads", "N = 400, R = 128", one / two, 1.7, detail)
+    return at_least("population, 1 thread / 2 threads", "N = 400, R = 512", one / two, 1.7, detail)
 
 
 def svd_share() -> Row:

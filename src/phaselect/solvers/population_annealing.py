@@ -67,13 +67,13 @@ class PopulationAnnealing:
         return "pa"
 
     def default_schedule(self, problem: Instance) -> Schedule:
-        """Matched, 4 sweeps a temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
+        """Matched, 8 sweeps a temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
 
         Starts so hot that random signs are nearly at equilibrium; by mu = 300 a run has succeeded or failed.
         """
         hot = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.2).mu[:-1]
         mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=300.0, eps=0.05).mu])
-        return Schedule(mu, 1 / mu, steps=4)
+        return Schedule(mu, 1 / mu, steps=8)
 
     def start(
         self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
-from phaselect.instance import Instance
+from phaselect.instance import Instance, check_seed
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import AMP
-from phaselect.solvers.base import EXACT_FIT, ProgressCallback, Solver, check_time_limit
+from phaselect.solvers.base import EXACT_FIT, ProgressCallback, check_time_limit
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
 from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
@@ -76,38 +76,34 @@ def solve_instance(
     """`solve` for an Instance; when it knows x0, the trace has the overlaps too."""
     began = time.perf_counter()
     check_time_limit(time_limit)
+    check_seed(seed)
     level = _relative_noise(problem, noise)
     best: Result | None = None
-    for stage, (solver, schedule) in enumerate(_stages(problem, level)):
-        left = None if time_limit is None else time_limit - (time.perf_counter() - began)
-        if best is not None and left is not None and left <= 0:
-            best = replace(best, status=Status.TIME_LIMIT)
-            break
-        result: Result = solver.run(  # type: ignore[attr-defined]
-            problem,
-            schedule,
-            seed=seed + stage,
-            time_limit=left,
-            progress=progress,
-            noiseless=not level,
+    ended: Status | None = None
+    for stage, (solver, schedule) in enumerate(_stages(level)):
+        left = None if time_limit is None else max(1e-9, time_limit - (time.perf_counter() - began))
+        result = solver.run(
+            problem, schedule, seed=seed + stage, time_limit=left, progress=progress, noiseless=not level
         )
-        if best is None or result.mse_y < best.mse_y or result.certified:
+        if best is None or result.certified or result.mse_y < best.mse_y:
             best = result
-        if best.mse_y < max(EXACT_FIT, level) or result.status is Status.INTERRUPTED:
-            best = best if best.mse_y < EXACT_FIT else replace(best, status=result.status)
+        if best.certified or best.mse_y < max(EXACT_FIT, level):
+            break
+        if result.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            ended = result.status
             break
     assert best is not None
-    return replace(best, status=_status(best, level), seconds=time.perf_counter() - began, seed=seed)
+    return replace(best, status=_status(best, ended, level), seconds=time.perf_counter() - began, seed=seed)
 
 
-def _stages(problem: Instance, level: float) -> list[tuple[Solver, Schedule | None]]:
+def _stages(level: float) -> list[tuple[AMP | PopulationAnnealing, Schedule | None]]:
     """What to try, in order; with noise every schedule ends at mu = 1/(2 noise), the signal taking what is left."""
     populations = [PopulationAnnealing(replicas) for replicas in LADDER]
     if not level:
         return [(AMP(), None), *((population, None) for population in populations)]
     mu, product = 1 / (2 * level), 1 / (1 - level)
     amp = Schedule.fixed_product(product, mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500)
-    anneal = Schedule.fixed_product(product, mu0=min(0.1, mu), mu_max=mu, eps=0.05, steps=4)
+    anneal = Schedule.fixed_product(product, mu0=min(0.1, mu), mu_max=mu, eps=0.05, steps=8)
     return [(AMP(), amp), *((population, anneal) for population in populations[:3])]
 
 
@@ -123,10 +119,12 @@ def _relative_noise(problem: Instance, noise: float | None) -> float:
     return level
 
 
-def _status(best: Result, level: float) -> Status:
+def _status(best: Result, ended: Status | None, level: float) -> Status:
     """The verdict on the whole ladder."""
-    if best.certified or best.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-        return best.status
-    if level:
+    if best.certified:
+        return Status.RECOVERED
+    if level and ended is None:
         return Status.ESTIMATE if best.mse_y < 2 * level else Status.POOR_ESTIMATE
-    return Status.NOT_RECOVERED if best.status is Status.DIVERGED else best.status
+    if ended is not None or best.mse_y >= EXACT_FIT:
+        return ended or Status.NOT_RECOVERED
+    return best.status
