@@ -1,0 +1,41 @@
+"""The documentation keeps up with the code."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import phaselect
+from phaselect.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_every_command_and_option_is_in_the_reference():
+    text = (ROOT / "docs" / "cli.md").read_text()
+    for name, command in main.commands.items():
+        assert f"## phaselect {name}\n" in text, "run python docs/make_cli_reference.py"
+        for parameter in command.params:
+            for option in parameter.opts if isinstance(parameter, click.Option) else ():
+                assert option in text, f"{name} {option}: run python docs/make_cli_reference.py"
+
+
+def test_every_file_is_in_the_architecture():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    files = [path.name for path in (ROOT / "src" / "phaselect").glob("*.py") if not path.name.startswith("__")]
+    assert all(f"`{name}`" in text for name in files)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_names_in_the_text_exist(page):
+    """`phaselect.something` in the docs is something phaselect has."""
+    for name in re.findall(r"\bphaselect\.(\w+)", page.read_text()):
+        assert hasattr(phaselect, name) or (ROOT / "src" / "phaselect" / f"{name}.py").exists(), name
