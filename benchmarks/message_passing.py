@@ -16,15 +16,13 @@ from phaselect.spectrum import spectrum
 def kilobytes(name):
     return int(dict(line.split(":", 1) for line in open("/proc/self/status"))[name].split()[0])
 problem = phaselect.gaussian_instance(60, 1.3, seed=0)
-solver, schedule = {solver}
-solver.run(problem, schedule)
+{warm_up}
 n = 2000
 problem = phaselect.gaussian_instance(n, 1.2, seed=0)
-if {svd}:
-    spectrum(problem)
+{before}
 open("/proc/self/clear_refs", "w").write("5")  # forget the peak so far
 before = kilobytes("VmRSS")
-solver.run(problem, schedule)
+{run}
 print((kilobytes("VmHWM") - before) * 1024 / problem.A.nbytes)
 """
 
@@ -52,19 +50,20 @@ def iteration(dtype: type, limit: float, n: int = 3200) -> Row:
     return at_most(what, f"N = {n}", ours / two_products, limit, detail)
 
 
-def memory(what: str, solver: str, limit: float, svd: bool) -> Row:
-    """Peak memory of a run beyond what it was given, in units of A; in a process of its own."""
-    code = MEMORY.format(solver=solver, svd=svd)
+def memory(what: str, run: str, limit: float, before: str = "") -> Row:
+    """Peak memory of a run beyond what was there before, in units of A; in a process of its own."""
+    code = MEMORY.format(run=run, warm_up=run, before=before)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return at_most(what, "N = 2000", float(done.stdout), limit, "peak beyond the instance, in units of A")
+    return at_most(what, "N = 2000", float(done.stdout), limit, "peak during the run, beyond what was there before it")
 
 
 def rows() -> list[Row]:
-    amp = "phaselect.AMP(restarts=0), phaselect.Schedule.matched(mu0=1e3, mu_max=1e4, steps=1, unit='iterations')"
-    sa = "phaselect.SimulatedAnnealing(eager=False), phaselect.Schedule.matched(mu_max=2, steps=1)"
+    amp = "phaselect.AMP().run(problem)"
+    sa = "phaselect.SimulatedAnnealing(eager=False).run(problem, phaselect.Schedule.matched(mu_max=2, steps=1))"
     return [
         iteration(np.float64, 0.8),
         iteration(np.float32, 0.4),
-        memory("AMP memory beyond A / A", amp, 0.1, svd=False),
-        memory("SA memory beyond A and U / A", sa, 0.1, svd=True),
+        memory("AMP memory beyond A / A", amp, 0.1),
+        memory("SA memory beyond A and U / A", sa, 0.1, before="spectrum(problem)"),
+        memory("SVD memory beyond A / A", "spectrum(problem)", 6),
     ]

@@ -13,6 +13,7 @@ from benchmarks.timing import Row, at_least, in_turn, seconds
 from phaselect import PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.instance import signs_of
 from phaselect.solvers._metropolis import field_kernel, random_state, spectral_kernel
+from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
 from phaselect.spectrum import spectrum
 
 
@@ -97,6 +98,32 @@ def population_threads() -> Row:
     return at_least("population, 1 thread / 2 threads", "N = 400, R = 512", one / two, 1.7, detail)
 
 
+def crossover(n: int) -> Row:
+    """Sweeps at one lam after which building the couplings has paid for itself, at mu = 10."""
+    problem = gaussian_instance(n, 1.25, seed=0)
+    spectral, mu, sweeps = spectrum(problem), 10.0, 100
+    proposals = sweeps * problem.m_rows
+    y = problem.target
+
+    def by_spectrum() -> None:
+        v = y.copy()
+        one, state = np.array([mu]), random_state(np.random.default_rng(1))
+        c = spectral.coordinates(v)
+        spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, one, 1 / one, proposals, False, state)
+
+    def by_fields() -> None:
+        v = y.astype(np.float32)
+        field_kernel(G, v**2 * np.diag(G), v, G @ v, mu, proposals, random_state(np.random.default_rng(1)))
+
+    G = spectral.couplings(1 / mu)
+    by_spectrum(), by_fields()
+    with threadpool_limits(1):
+        build, slow, fast = in_turn(lambda: spectral.couplings(1 / mu), by_spectrum, by_fields)
+    detail = f"couplings {1e3 * build:.1f} ms; a sweep costs {1e6 * slow / sweeps:.0f} or {1e6 * fast / sweeps:.0f} us"
+    value = build / ((slow - fast) / sweeps)
+    return Row("sweeps that pay for the couplings", f"N = {n}", value, f"used from {FIELD_SWEEPS}", True, detail)
+
+
 def svd_share() -> Row:
     """The SVD that the annealers start with, in sweeps of the spectral kernel it costs."""
     problem = gaussian_instance(400, 1.25, seed=0)
@@ -109,4 +136,4 @@ def svd_share() -> Row:
 def rows() -> list[Row]:
     direct = [against_pseudo_code(n, limit) for n, limit in ((100, 250), (200, 500), (400, 1200), (800, 4000))]
     dwave = [against_dwave(n, limit) for n, limit in ((200, 2), (400, 3), (800, 4))]
-    return [*direct, *dwave, population_threads(), svd_share()]
+    return [*direct, *dwave, *(crossover(n) for n in (200, 400, 800)), population_threads(), svd_share()]

@@ -15,11 +15,10 @@ import numba
 import numpy as np
 import scipy
 
+from benchmarks.page import write_table
 from benchmarks.timing import Row
 
 NAMES = ("metropolis", "message_passing", "front_door")
-PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
-BEGIN, END = "<!-- begin table -->", "<!-- end table -->"
 
 
 def main() -> None:
@@ -35,9 +34,7 @@ def main() -> None:
             lines.append(table_row(row))
             print(lines[-1], flush=True)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        after = rest.split(END)[1]
-        PAGE.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + after)
+        write_table("performance.md", lines)
 
 
 def header() -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -53,13 +52,17 @@ def gram(left: NDArray[Any]) -> NDArray[Any]:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Within this context BLAS uses the calling thread only."""
-    limiter: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limiter
+    """Within this context BLAS uses the calling thread only; without threadpoolctl it is left as it is."""
+    controller = _controller()
+    return nullcontext() if controller is None else controller.limit(limits=1, user_api="blas")
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> Any:
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:  # some clusters have NumPy and Numba only
+        return None
     return ThreadpoolController()
 
 

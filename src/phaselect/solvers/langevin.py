@@ -39,7 +39,7 @@ class LangevinState(NamedTuple):
 class Langevin:
     """Langevin dynamics. The weakest of the paper's solvers, kept for comparison.
 
-    eta: step size; 1 works, 0.02-0.3 is weak, 4 fails.
+    eta: step size.
     eager: stop as soon as rounding and greedy flips solve the problem; False to follow the anneal to its end.
 
     In the trace `mse_y`, `m` and `O` are those of the rounded signs; `loss_relaxed` and `m_relaxed` of theta itself.

@@ -69,7 +69,7 @@ class PopulationAnnealing:
     def default_schedule(self, problem: Instance) -> Schedule:
         """Matched, 8 sweeps a temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
 
-        Starts so hot that random signs are nearly at equilibrium; by mu = 300 a run has succeeded or failed.
+        Starts so hot that random signs are nearly at equilibrium, and ends where greedy flips can do the rest.
         """
         hot = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.2).mu[:-1]
         mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=300.0, eps=0.05).mu])

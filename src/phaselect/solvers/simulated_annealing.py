@@ -1,7 +1,7 @@
 """Simulated annealing of the signs (alg:SA): Metropolis single flips on `E(S)` while mu grows and lam falls.
 
-The paper's pseudo-code rebuilds an M x M matrix at each temperature and compares unsquared residual norms,
-which recovers nothing; here the energy is `min_x H` (or the squared residual), and one SVD serves all
+The paper's pseudo-code rebuilds an M x M matrix at each temperature and compares unsquared residual norms, which
+is not the energy of its theory; here the energy is `min_x H` (or the squared residual), and one SVD serves all
 temperatures: a proposal costs O(N), a change of lam O(N).
 """
 
