@@ -8,7 +8,8 @@ from phaselect.solvers._metropolis import proposal
 def simulated_annealing(A, y, mu, lam, proposals, S, state, penalised=True):
     """Rebuilds the M x M matrix at each temperature and tracks the errors `Delta_y = (I - A_ols)(S*y)`.
 
-    Two corrections: the norms are squared, and the energy includes the penalty unless `penalised` is False. Flips S in place and returns every decision.
+    Two corrections: the norms are squared, and the energy includes the penalty unless `penalised` is False.
+    Flips S in place and returns every decision.
     """
     accepted = []
     for mu_t, lam_t in zip(mu, lam, strict=True):
