@@ -99,8 +99,8 @@ def log10_impostors(mse_y: float, m_rows: int, rank: int) -> float:
     return float(((m_rows - 1) * np.log(2) + log_probability) / np.log(10))
 
 
-def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> tuple[bool, float]:
-    """Is this answer the only one? Returns the verdict and `log10_impostors`.
+def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
+    """Is this answer the only one?
 
     Yes when no impostor is expected to fit as well, A determines x and its relative signs, and each single
     measurement is met to a percent wherever y exceeds the residual. The last tells the truth from its neighbours,
@@ -112,7 +112,7 @@ def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> tuple[b
     tells = problem.target > np.sqrt(fit)
     miss = np.abs(signs * problem.y - problem.measure(x)) > 0.01 * problem.y
     unique = rank == problem.n and connected(problem)
-    return bool(log10 < CERTIFIED_BELOW and unique and not np.any(miss & tells)), log10
+    return bool(log10 < CERTIFIED_BELOW and unique and not np.any(miss & tells))
 
 
 def connected(problem: Instance) -> bool:

@@ -127,14 +127,10 @@ def drive(
     except KeyboardInterrupt:
         halted = Status.INTERRUPTED
     estimate = solver.finish(problem, state, noiseless)
-    status, proven, log10 = verdict(problem, estimate, noiseless, halted)
     return Result(
         x=estimate.x * problem.x_scale,
         signs=estimate.signs,
-        status=status,
-        certified=proven,
-        log10_impostors=log10,
-        mse_y=mse_y(problem, estimate.x * problem.x_scale, estimate.signs),
+        **verdict(problem, estimate, noiseless, halted)._asdict(),
         steps=int(rows[-1]["steps"]) if rows else 0,
         seconds=time.perf_counter() - began,
         trace=tabulate(rows),
@@ -145,22 +141,29 @@ def drive(
     )
 
 
-def verdict(
-    problem: Instance, estimate: Estimate, noiseless: bool, halted: Status | None
-) -> tuple[Status, bool, float]:
-    """Status, certificate and log10_impostors of an answer; a certified answer is recovered however the run ended."""
+class Verdict(NamedTuple):
+    """What a result says of its answer."""
+
+    status: Status
+    certified: bool
+    log10_impostors: float
+    mse_y: float
+
+
+def verdict(problem: Instance, estimate: Estimate, noiseless: bool, halted: Status | None) -> Verdict:
+    """Judge an answer; one that is certified is recovered however the run ended."""
     x, signs = estimate.x * problem.x_scale, estimate.signs
     fit = mse_y(problem, x, signs)
+    log10 = log10_impostors(fit, problem.m_rows, estimate.rank)
+    status = halted or Status.NOT_RECOVERED
     if not noiseless:
-        status = Status.ESTIMATE if halted in (None, Status.NOT_RECOVERED) else halted
-        return status, False, log10_impostors(fit, problem.m_rows, estimate.rank)
-    proven, log10 = certified(problem, x, signs, estimate.rank)
-    if proven:
-        return Status.RECOVERED, True, log10
+        return Verdict(Status.ESTIMATE if status is Status.NOT_RECOVERED else status, False, log10, fit)
+    if certified(problem, x, signs, estimate.rank):
+        return Verdict(Status.RECOVERED, True, log10, fit)
     if fit < EXACT_FIT:
-        unique = estimate.rank == problem.n and connected(problem)
-        return (Status.UNCERTIFIED if unique else Status.AMBIGUOUS), False, log10
-    return halted or Status.NOT_RECOVERED, False, log10
+        determined = estimate.rank == problem.n and connected(problem)
+        status = Status.UNCERTIFIED if determined else Status.AMBIGUOUS
+    return Verdict(status, False, log10, fit)
 
 
 def check_time_limit(time_limit: float | None) -> None:

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_estimate
 from phaselect.schedule import Schedule
-from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.base import EXACT_FIT, Estimate, Solver, Start, drive
 from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Status
 from phaselect.spectrum import spectrum
@@ -55,6 +55,46 @@ def spectral_initialisation(problem: Instance, rng: np.random.Generator) -> Vect
     return np.asarray(vectors[:, 0] * np.sqrt(n))
 
 
+def zero_temperature(iterations: int) -> Schedule:
+    """A schedule that only counts iterations: lam = 0, mu at its largest throughout."""
+    return Schedule.fixed_lambda(0.0, mu0=1e12, mu_max=1e12, steps=1, unit="iterations", hold=iterations - 1)
+
+
+# What the two solvers below have in common; `solver` is the self of either.
+
+
+def _start(
+    solver: Solver, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
+) -> EstimateState:
+    """The spectral estimate, or the estimate given."""
+    schedule.iterations(solver.name)
+    x = init.x if init else spectral_initialisation(problem, rng)
+    return EstimateState(x, problem.gain * problem.measure(x), 0, *schedule[0], np.inf)
+
+
+def _segment(solver: Solver, problem: Instance, schedule: Schedule) -> int:
+    """Ten iterations."""
+    return max(1, 10 // schedule.steps)
+
+
+def _measure(solver: Solver, problem: Instance, state: EstimateState) -> dict[str, float]:
+    """Observables of the estimate."""
+    row = of_estimate(problem, state.x, state.z, state.lam)
+    return {**row, "change": state.change, "steps": state.iteration}
+
+
+def _stop(solver: Solver, row: dict[str, float]) -> Status | None:
+    """Converged, to a solution or to a spurious minimum; or diverged."""
+    if row["change"] > DIVERGED:
+        return Status.DIVERGED
+    return Status.NOT_RECOVERED if row["mse_y"] < EXACT_FIT or row["change"] < 1e-24 else None
+
+
+def _finish(solver: Solver, problem: Instance, state: EstimateState, noiseless: bool) -> Estimate:
+    """Least squares on the signs of x."""
+    return finish_x(problem, state.x, noiseless)
+
+
 @dataclass(frozen=True)
 class AlternatingMinimisation:
     """Signs from x, x from signs by least squares, until nothing changes: the zero-temperature limit.
@@ -71,16 +111,6 @@ class AlternatingMinimisation:
         """At most 1000 iterations at lam = 0."""
         return zero_temperature(1000)
 
-    def start(
-        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
-    ) -> EstimateState:
-        """The spectral estimate, or the estimate given."""
-        return _first(problem, schedule, self.name, init.x if init else spectral_initialisation(problem, rng))
-
-    def segment(self, problem: Instance, schedule: Schedule) -> int:
-        """Ten iterations."""
-        return max(1, 10 // schedule.steps)
-
     def advance(self, problem: Instance, state: EstimateState, schedule: Schedule) -> EstimateState:
         """Runs a segment of schedule."""
         spectral = spectrum(problem)
@@ -93,18 +123,7 @@ class AlternatingMinimisation:
                 x, z = fitted, problem.gain * problem.measure(fitted)
         return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
 
-    def measure(self, problem: Instance, state: EstimateState) -> dict[str, float]:
-        """Observables of the estimate."""
-        return _row(problem, state)
-
-    def stop(self, row: dict[str, float]) -> Status | None:
-        """The signs no longer change."""
-        return _stationary(row)
-
-    def finish(self, problem: Instance, state: EstimateState, noiseless: bool) -> Estimate:
-        """Least squares on the signs of x."""
-        return finish_x(problem, state.x, noiseless)
-
+    start, segment, measure, stop, finish = _start, _segment, _measure, _stop, _finish
     run = drive
 
 
@@ -128,16 +147,6 @@ class ReweightedAmplitudeFlow:
         """2000 iterations."""
         return zero_temperature(2000)
 
-    def start(
-        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
-    ) -> EstimateState:
-        """The spectral estimate, or the estimate given."""
-        return _first(problem, schedule, self.name, init.x if init else spectral_initialisation(problem, rng))
-
-    def segment(self, problem: Instance, schedule: Schedule) -> int:
-        """Ten iterations."""
-        return max(1, 10 // schedule.steps)
-
     def advance(self, problem: Instance, state: EstimateState, schedule: Schedule) -> EstimateState:
         """Runs a segment of schedule."""
         x, z, change = state.x, state.z, state.change
@@ -154,37 +163,5 @@ class ReweightedAmplitudeFlow:
             z = problem.gain * problem.measure(x)
         return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
 
-    def measure(self, problem: Instance, state: EstimateState) -> dict[str, float]:
-        """Observables of the estimate."""
-        return _row(problem, state)
-
-    def stop(self, row: dict[str, float]) -> Status | None:
-        """Converged, to a solution or to a spurious minimum; or diverged."""
-        return _stationary(row)
-
-    def finish(self, problem: Instance, state: EstimateState, noiseless: bool) -> Estimate:
-        """Least squares on the signs of x."""
-        return finish_x(problem, state.x, noiseless)
-
+    start, segment, measure, stop, finish = _start, _segment, _measure, _stop, _finish
     run = drive
-
-
-def zero_temperature(iterations: int) -> Schedule:
-    """A schedule that only counts iterations: lam = 0, mu at its largest throughout."""
-    return Schedule.fixed_lambda(0.0, mu0=1e12, mu_max=1e12, steps=1, unit="iterations", hold=iterations - 1)
-
-
-def _first(problem: Instance, schedule: Schedule, name: str, x: Vector) -> EstimateState:
-    schedule.iterations(name)
-    return EstimateState(x, problem.gain * problem.measure(x), 0, *schedule[0], np.inf)
-
-
-def _row(problem: Instance, state: EstimateState) -> dict[str, float]:
-    row = of_estimate(problem, state.x, state.z, state.lam)
-    return {**row, "change": state.change, "steps": state.iteration}
-
-
-def _stationary(row: dict[str, float]) -> Status | None:
-    if row["change"] > DIVERGED and row["steps"] > 0:
-        return Status.DIVERGED
-    return Status.NOT_RECOVERED if row["mse_y"] < EXACT_FIT or row["change"] < 1e-24 else None
