@@ -11,7 +11,7 @@ HEAD = "# Command line\n\nWritten by `docs/make_cli_reference.py` from `--help`.
 
 def reference() -> str:
     """Help of the program and of each command."""
-    root = click.Context(main, info_name="phaselect")
+    root = click.Context(main, info_name="phaselect", **main.context_settings)
     parts = [section("phaselect", main.get_help(root))]
     for name, command in main.commands.items():
         context = click.Context(command, info_name=name, parent=root)

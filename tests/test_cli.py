@@ -36,6 +36,7 @@ def test_version_and_help():
 def test_solve_prints_what_a_person_wants_to_know(folder):
     done = run("solve", "inst.npz", "--out", "x.npz", cwd=folder)
     assert done.returncode == 0
+    assert done.stderr == ""
     report = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert report["status"].startswith("recovered")
     assert report["certified"].startswith("yes")
@@ -80,6 +81,8 @@ def test_a_user_s_own_files(folder):
         (["solve", "inst.npz", "--noise", 0.1, "--solver", "sa"], "--noise goes with"),
         (["solve", "wide.npz", "--out", "never.npz"], "alpha = rows/columns exceeds 1"),
         (["solve", "inst.npz", "--out", "no/such/folder/x.npz"], "cannot write"),
+        (["solve", "inst.npz", "--out", "inst.npz"], "would overwrite the data"),
+        (["solve", "inst.npz", "--out", ""], "cannot write"),
         (["generate", "--n", 10, "--alpha", 0.9, "--out", "never.npz"], "alpha exceeds 1"),
         (["generate", "--n", 10, "--alpha", 1.5, "--out", "no/such/x.npz"], "cannot write"),
         (["demo", "--out", "never.docx"], "name the figure"),

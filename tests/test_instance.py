@@ -127,6 +127,8 @@ def test_bad_arrays_get_one_clear_line(A, y, message):
         ({"signal_variance": 0}, "signal_variance"),
         ({"activation": "relu"}, "activation"),
         ({"seed": -1}, "seed"),
+        ({"alpha": "a"}, "give a number"),
+        ({"n": 10**7, "alpha": 1e6}, "too large for memory"),
     ],
 )
 def test_bad_generator_options(change, message):
@@ -191,6 +193,20 @@ def test_load_a_user_s_files(tmp_path):
         np.testing.assert_allclose(loaded.y, problem.y)
 
 
+def test_one_column_and_a_byte_order_mark(tmp_path):
+    (tmp_path / "A.csv").write_bytes(b"\xef\xbb\xbf1\n2\n3\n")
+    (tmp_path / "y.csv").write_text("2\n4\n6\n")
+    assert load(tmp_path / "A.csv", tmp_path / "y.csv").A.shape == (3, 1)
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "real.npz").write_bytes(b"")
+    (tmp_path / "link.npz").symlink_to(tmp_path / "real.npz")
+    gaussian_instance(5, 1.6, seed=0).save(tmp_path / "link.npz")
+    assert (tmp_path / "link.npz").is_symlink()
+    assert load(tmp_path / "real.npz").n == 5
+
+
 def test_load_refuses_what_it_cannot_use(tmp_path):
     np.save(tmp_path / "A.npy", GOOD_A)
     np.savez(tmp_path / "names.npz", matrix=GOOD_A, data=GOOD_Y)
@@ -204,8 +220,9 @@ def test_load_refuses_what_it_cannot_use(tmp_path):
         (["names.npz"], "must hold arrays A and y .* it holds: data, matrix"),
         (["object.npz"], "never loaded"),
         (["cut.npz"], "cannot be read, or is truncated"),
-        (["words.csv", "A.npy"], "cannot be read"),
-        (["A.npy", "y.txt"], "cannot tell the format"),
+        (["words.csv", "A.npy"], "header row"),
+        (["A.npy", "y.txt"], "must be .npy or .csv"),
+        (["whole.npz", "A.npy"], "one .npz holds both"),
     ]
     for files, message in cases:
         with pytest.raises(InputError, match=message):

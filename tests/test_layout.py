@@ -21,6 +21,8 @@ ORDER = [  # data flows downwards; a module imports only from modules above it
     "channels",
     "solvers._passes",
     "solvers._metropolis",
+    "solvers.least_squares",
+    "solvers.certificate",
     "solvers.result",
     "solvers.base",
     "solvers.finish",

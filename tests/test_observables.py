@@ -5,14 +5,13 @@ from scipy import stats
 from phaselect import Instance, gaussian_instance
 from phaselect.observables import (
     against_truth,
-    certified,
-    connected,
     log10_impostors,
     mse_x,
     mse_y,
     overlap,
     sign_overlap,
 )
+from phaselect.solvers.certificate import certified
 from tests.exact import all_signs, energies, normalised
 
 
@@ -99,17 +98,3 @@ def test_no_power_close_to_alpha_one():
     """At alpha = 1.02 some impostor is expected to fit within float64 rounding: nothing can be certified."""
     assert log10_impostors(0.0, 1020, 1000) > -6
     assert log10_impostors(1e-28, 1200, 1000) < -6
-
-
-def test_lack_of_uniqueness_is_seen():
-    A = np.random.default_rng(0).standard_normal((30, 10))
-    blocks = np.kron(np.eye(2), A)
-    assert connected(Instance(A, np.ones(30)))
-    assert not connected(Instance(blocks, np.ones(60)))
-    lonely = A.copy()
-    lonely[1:, 3] = 0
-    assert not connected(Instance(lonely, np.ones(30)))
-    bridged = blocks.copy()
-    bridged[0, -1] = 1.0
-    assert connected(Instance(bridged, np.ones(60)))
-    assert not certified(gaussian_instance(10, 2, seed=0), np.ones(10), np.ones(20), rank=9)

@@ -5,7 +5,7 @@ from phaselect import Instance, gaussian_instance
 from phaselect.instance import signs_of
 from phaselect.observables import of_signs
 from phaselect.spectrum import spectrum
-from tests.exact import all_signs, energies, gibbs, normalised
+from tests.exact import all_signs, energies, normalised
 
 
 @pytest.fixture
@@ -52,7 +52,11 @@ def test_gibbs_identity_sign_marginal():
     X = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     penalty = lam / 2 * np.sum(X**2, axis=1)
     weight = [np.exp(-mu * (np.sum((S * y - X @ A.T) ** 2, axis=1) + penalty)).sum() for S in all_signs(4)]
-    expected, _ = gibbs(A, y, mu, lam)
+    problem = Instance(A, y)
+    spectral = spectrum(problem)  # in normalised units H is H/y_scale^2, and lam becomes lam * x_scale^2/y_scale^2
+    energy = spectral.energy(spectral.coordinates(all_signs(4) * problem.target), lam * problem.gain**2)
+    expected = np.exp(-mu * problem.y_scale**2 * energy)
+    expected /= expected.sum()
     np.testing.assert_allclose(np.array(weight) / np.sum(weight), expected, rtol=1e-9)
 
 

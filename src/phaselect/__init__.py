@@ -9,7 +9,7 @@ from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-from phaselect.solvers.solve import SOLVERS, solve
+from phaselect.solvers.solve import SOLVERS, solve, solve_instance
 
 __all__ = [
     "AMP",
@@ -27,5 +27,6 @@ __all__ = [
     "gaussian_instance",
     "load",
     "solve",
+    "solve_instance",
 ]
 __version__ = "0.1.0"

@@ -61,11 +61,14 @@ def main() -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
 @click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")
-@click.option("--noise", type=float, default=0.0, show_default=True, help="Variance of the noise on y.")
+@click.option(
+    "--noise", type=float, default=0.0, show_default=True, help="Variance of the noise on the sensor's reading."
+)
 @click.option("--activation", default="abs", show_default=True, help="What the sensor reports: abs or square.")
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .npz file to write.")
 def generate(out: str, **options: Any) -> None:
     """Draw a random instance: Gaussian A and x0, y = |A x0|, and a test set."""
+    _check_writable(out)
     problem = gaussian_instance(**options)
     problem.save(out)
     click.echo(f"wrote {out}: {problem}")
@@ -111,6 +114,8 @@ def solve(
     if noise is not None and solver != "auto":
         raise InputError("--noise goes with --solver auto")
     _check_writable(out)
+    if out is not None and Path(out).resolve() in [Path(name).resolve() for name in files]:
+        raise InputError(f"--out {out} would overwrite the data: give another name")
     problem = load(*files)
     result = _run(problem, solver, seed=seed, time_limit=time_limit, noise=noise)
     truth = against_truth(problem, result.x, result.signs)
@@ -136,7 +141,8 @@ def solve(
     show_default=True,
     help="The figure to write (.png, .pdf or .svg).",
 )
-def demo(n: int, alpha: float, seed: int, out: str) -> None:
+@click.pass_context
+def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> None:
     """Run four solvers on one random instance; print a table and draw their anneals."""
     from rich.console import Console
     from rich.table import Table
@@ -156,6 +162,8 @@ def demo(n: int, alpha: float, seed: int, out: str) -> None:
     Console().print(table)
     show.save(show.draw(problem, results), out)
     click.echo(f"wrote {out}: overlap and residual along each anneal")
+    if results[-1].status is Status.INTERRUPTED:
+        context.exit(INTERRUPTED)
 
 
 def _run(problem: Instance, name: str, *, noise: float | None, **options: Any) -> Result:
@@ -183,6 +191,8 @@ def _report(result: Result, truth: dict[str, float]) -> None:
 
 def _check_writable(path: str | None) -> None:
     """Say before the work, not after, that the answer could not be written."""
-    folder = Path(path or ".").resolve().parent if path else Path.cwd()
-    if path is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise InputError(f"cannot write {path}: {folder} is not a folder that can be written to")
+    if path is None:
+        return
+    folder = Path(path).resolve().parent
+    if not path or not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise InputError(f"cannot write {path!r}: {folder} is not a folder that can be written to")

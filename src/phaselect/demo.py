@@ -14,7 +14,7 @@ from phaselect.solvers.amp import AMP
 from phaselect.solvers.base import ProgressCallback
 from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
-from phaselect.solvers.result import Result
+from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ def compare(problem: Instance, seed: int, progress: ProgressCallback | None = No
         lambda: PopulationAnnealing(replicas=128, eager=False).run(problem, seed=seed, progress=progress),
         lambda: Langevin(eager=False).run(problem, seed=seed, progress=progress),
     ]
-    return [run() for run in runs]
+    results: list[Result] = []
+    for run in runs:
+        results.append(run())
+        if results[-1].status is Status.INTERRUPTED:
+            break
+    return results
 
 
 def row(problem: Instance, result: Result) -> tuple[str, str, str, str, str]:
@@ -55,7 +60,7 @@ def draw(problem: Instance, results: list[Result]) -> Figure:
     left, right = figure.subplots(1, 2)
     styles = ("-", "--", "-.", ":")
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito, safe for the colour-blind
-    for result, style, colour in zip(results, styles, colours, strict=True):
+    for result, style, colour in zip(results, styles, colours, strict=False):
         trace = result.trace
         left.semilogx(trace["mu"], trace["m"], style, color=colour)
         right.loglog(trace["mu"], trace["mse_y"], style, color=colour, label=NAMES[result.solver])

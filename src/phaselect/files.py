@@ -19,7 +19,9 @@ from phaselect.errors import InputError
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     """Open `path` for writing so that it appears whole or not at all."""
-    path = Path(path)
+    path = Path(path).resolve()  # a link is followed, not replaced
+    if path.exists() and not path.is_file():
+        raise InputError(f"cannot write {path}: it exists and is not a file")
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -46,7 +48,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Read every array of an `.npz` file, without ever unpickling."""
     with _reading(path), open(path, "rb") as stream:
-        _expect(stream, b"PK", path, "an .npz archive")
+        _expect(stream, b"PK\x03\x04", path, "an .npz archive")
         with np.load(stream, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
 
@@ -56,7 +58,7 @@ def read_array(path: str | Path) -> NDArray[Any]:
     readers = {".npy": _read_npy, ".csv": _read_csv}
     reader = readers.get(Path(path).suffix.lower())
     if reader is None:
-        raise InputError(f"{path}: cannot tell the format; use .npz, .npy or .csv")
+        raise InputError(f"{path}: A and y in two files must be .npy or .csv; one .npz holds both")
     with _reading(path):
         return reader(path)
 
@@ -76,7 +78,7 @@ def _expect(stream: BinaryIO, magic: bytes, path: str | Path, kind: str) -> None
 def _read_csv(path: str | Path) -> NDArray[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # loadtxt warns on an empty file; validation says it better
-        return np.loadtxt(path, delimiter=",", dtype=np.float64)
+        return np.loadtxt(path, delimiter=",", dtype=np.float64, encoding="utf-8-sig")
 
 
 @contextmanager
@@ -91,6 +93,8 @@ def _reading(path: str | Path) -> Iterator[None]:
     except Exception as error:  # a broken zip, header or line can raise almost anything
         if "allow_pickle" in str(error) or "Object arrays" in str(error):
             raise InputError(f"{path} holds Python objects, which are never loaded: save plain numbers") from None
+        if "could not convert string" in str(error):
+            raise InputError(f"{path} holds something other than real numbers (a header row?): {error}") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path} cannot be read, or is truncated ({reason})") from None
 

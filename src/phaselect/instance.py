@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,10 @@ class Instance:
         object.__setattr__(self, "A", matrix)
         object.__setattr__(self, "y", y)
         if self.x0 is not None:
-            object.__setattr__(self, "x0", _check_length(_numbers(self.x0, "x0"), columns, "x0"))
+            x0 = _check_length(_numbers(self.x0, "x0"), columns, "x0")
+            if not x0.any():
+                raise InputError("x0 is all zeros: there is nothing to recover")
+            object.__setattr__(self, "x0", x0)
         if (self.A_test is None) != (self.y_test is None):
             raise InputError("A_test and y_test go together: give both or neither")
         if self.A_test is not None:
@@ -135,7 +139,8 @@ class Instance:
 def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
     """Read an instance from one `.npz` with arrays A and y, or from two `.npy`/`.csv` files (A, then y)."""
     if y_path is not None:
-        return Instance(read_array(path), read_array(y_path))
+        A = read_array(path)
+        return Instance(A[:, None] if A.ndim == 1 else A, read_array(y_path))
     if Path(path).suffix.lower() in (".npy", ".csv"):
         raise InputError(f"{path} holds one array: give two files, A and y, or one .npz with both")
     arrays = read_npz(path)
@@ -171,7 +176,10 @@ def gaussian_instance(
     _check_generator(n, alpha, seed, signal_variance, density, noise, activation)
     rng = np.random.default_rng(seed)
     rows = round(alpha * n)
-    A = rng.standard_normal((rows, n)) / np.sqrt(n)
+    try:
+        A = rng.standard_normal((rows, n)) / np.sqrt(n)
+    except (MemoryError, ValueError):
+        raise InputError(f"a {rows} x {n} matrix needs {8 * rows * n / 2**30:.3g} GiB: too large for memory") from None
     x0 = rng.standard_normal(n)
     if density < 1:
         keep = rng.random(n) < density
@@ -197,9 +205,14 @@ def signs_of(z: NDArray[np.floating[Any]]) -> Vector:
     return np.where(z < 0, -1.0, 1.0)
 
 
+def is_count(value: Any, least: int = 0) -> bool:
+    """A whole number, Python's or NumPy's, not below `least`."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
+
+
 def check_seed(seed: int) -> int:
     """A seed is a whole number from 0 on."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if not is_count(seed):
         raise InputError(f"seed = {seed!r}: give a whole number, 0 or more")
     return int(seed)
 
@@ -208,8 +221,11 @@ def _check_generator(
     n: int, alpha: float, seed: int, variance: float, density: float, noise: float, activation: str
 ) -> None:
     check_seed(seed)
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+    if not is_count(n, 1):
         raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
+    for name, value in (("alpha", alpha), ("signal_variance", variance), ("density", density), ("noise", noise)):
+        if not isinstance(value, Real):
+            raise InputError(f"{name} = {value!r}: give a number")
     if not np.isfinite(alpha) or round(alpha * n) <= n:
         raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
     if not (np.isfinite(variance) and variance > 0):

@@ -1,4 +1,4 @@
-"""What is measured on an estimate, under the column names used everywhere, and the certificate.
+"""What is measured on an estimate, under the column names used everywhere.
 
 All observables are free of units and of the global sign: `mse_y` is relative to mean(y^2), `m` and `mse_x`
 to |x0|^2/N. For the paper's signal of unit variance they are the paper's `MSE_y, MSE_x, m, O`.
@@ -14,9 +14,6 @@ from scipy.special import gammainc, gammaln, hyp1f1
 
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.spectrum import Spectrum
-
-CERTIFIED_BELOW = -6.0
-"""An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
 
 
 def mse_y(problem: Instance, x: Vector, signs: Vector) -> float:
@@ -45,11 +42,8 @@ def against_truth(problem: Instance, x: Vector, signs: Vector) -> dict[str, floa
     """m, O and mse_x of an estimate, or nothing when x0 is unknown."""
     if problem.x0 is None or problem.signs is None:
         return {}
-    return {
-        "m": overlap(problem.x0, x),
-        "O": sign_overlap(problem.signs, signs),
-        "mse_x": mse_x(problem.x0, x),
-    }
+    x0, x = problem.x0 / problem.x_scale, x / problem.x_scale  # so that squares neither overflow nor vanish
+    return {"m": overlap(x0, x), "O": sign_overlap(problem.signs, signs), "mse_x": mse_x(x0, x)}
 
 
 def of_estimate(problem: Instance, x: Vector, z: Vector, lam: float) -> dict[str, float]:
@@ -97,41 +91,6 @@ def log10_impostors(mse_y: float, m_rows: int, rank: int) -> float:
     floor = np.finfo(np.float64).eps ** 2
     log_probability = _log_gammainc((m_rows - rank) / 2, m_rows * max(mse_y, floor) / 2)
     return float(((m_rows - 1) * np.log(2) + log_probability) / np.log(10))
-
-
-def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
-    """Is this answer the only one?
-
-    Yes when no impostor is expected to fit as well, A determines x and its relative signs, and each single
-    measurement is met to a percent wherever y exceeds the residual. The last tells the truth from its neighbours,
-    which the count of impostors does not: one wrong sign at a small y leaves a small residual, but most of it
-    right there.
-    """
-    fit = mse_y(problem, x, signs)
-    log10 = log10_impostors(fit, problem.m_rows, rank)
-    tells = problem.target > np.sqrt(fit)
-    miss = np.abs(signs * problem.y - problem.measure(x)) > 0.01 * problem.y
-    unique = rank == problem.n and connected(problem)
-    return bool(log10 < CERTIFIED_BELOW and unique and not np.any(miss & tells))
-
-
-def connected(problem: Instance) -> bool:
-    """Do the measurements tie all unknowns together?
-
-    Where the nonzero pattern of A splits into blocks, each block has a global sign of its own; a column seen
-    by one measurement only can absorb either sign of it. Neither shows in the residual.
-    """
-    if np.count_nonzero(problem.A) == problem.A.size:
-        return True
-    pattern = problem.A != 0
-    if pattern.sum(axis=0).min() < 2:
-        return False
-    from scipy.sparse import bmat, csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    rows = csr_array(pattern[pattern.any(axis=1)])
-    graph = bmat([[None, rows], [rows.T, None]])
-    return int(connected_components(graph, directed=False, return_labels=False)) == 1
 
 
 def _log_gammainc(a: float, x: float) -> float:

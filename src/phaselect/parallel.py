@@ -7,10 +7,12 @@ out its calls: the idle threads of a multi-threaded BLAS spin, and would take th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import numba
@@ -51,10 +53,35 @@ def gram(left: NDArray[Any]) -> NDArray[Any]:
     return product
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Within this context BLAS uses the calling thread only; without threadpoolctl it is left as it is."""
-    controller = _controller()
-    return nullcontext() if controller is None else controller.limit(limits=1, user_api="blas")
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within this context BLAS uses the calling thread only; without threadpoolctl it is left as it is.
+
+    The limit holds for the whole process: the first run to enter sets it, the last to leave lifts it.
+    """
+    with _limit.lock:
+        if _limit.users == 0 and (controller := _controller()) is not None:
+            _limit.limiter = controller.limit(limits=1, user_api="blas")
+        _limit.users += 1
+    try:
+        yield
+    finally:
+        with _limit.lock:
+            _limit.users -= 1
+            if _limit.users == 0 and _limit.limiter is not None:
+                _limit.limiter.restore_original_limits()
+                _limit.limiter = None
+
+
+class _Limit:
+    """How many runs want BLAS on one thread, and what lifts the limit."""
+
+    lock = Lock()
+    users = 0
+    limiter: Any = None
+
+
+_limit = _Limit()
 
 
 @cache
@@ -69,3 +96,7 @@ def _controller() -> Any:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="phaselect")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

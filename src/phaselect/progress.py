@@ -29,7 +29,8 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
         TextColumn("mu {task.fields[mu]:8.3g}  mse_y {task.fields[mse_y]:8.2e}"),
         TimeElapsedColumn(),
     )
-    with Bars(*columns, console=console or Console(stderr=True), transient=True) as bars:
+    console = console or Console(stderr=True)
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("starting", total=1.0, mu=0.0, mse_y=1.0)
 
         def update(event: Progress) -> None:

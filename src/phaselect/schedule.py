@@ -1,6 +1,6 @@
 """The annealing schedule as a value: temperatures `mu`, regularisers `lam`, and how long to stay at each.
 
-The same Schedule drives the solvers and the theory. It can be sliced, printed, compared and stored.
+It can be sliced, printed, compared and stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
-from phaselect.instance import Vector
+from phaselect.instance import Vector, is_count
 
 UNITS = ("sweeps", "proposals", "iterations")
 MAX_TEMPERATURES = 10_000_000
@@ -48,7 +48,7 @@ class Schedule:
             raise InputError("schedule: every mu must be positive")
         if (self.lam < 0).any():
             raise InputError("schedule: every lam must be 0 or more")
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int | np.integer) or self.steps < 1:
+        if not is_count(self.steps, 1):
             raise InputError(f"schedule: steps = {self.steps!r} must be a whole number, 1 or more")
         object.__setattr__(self, "steps", int(self.steps))
         if self.unit not in UNITS:
@@ -153,10 +153,6 @@ class Schedule:
 
     # ------------------------------------------------------------------ used by the solvers
 
-    def total_steps(self) -> int:
-        """Steps in the whole schedule, in its own unit."""
-        return len(self) * self.steps
-
     def proposals(self, m_rows: int) -> int:
         """Proposed flips at each temperature, for an instance with `m_rows` signs."""
         return self.steps if self.unit == "proposals" else self.steps * m_rows
@@ -208,7 +204,7 @@ def _geometric(mu0: float, mu_max: float, eps: float, hold: int) -> Vector:
         raise InputError(f"schedule: need 0 < mu0 <= mu_max, got mu0 = {mu0!r}, mu_max = {mu_max!r}")
     if not (np.isfinite(eps) and eps > 0):
         raise InputError(f"schedule: eps = {eps!r} must be positive")
-    if isinstance(hold, bool) or not isinstance(hold, int | np.integer) or hold < 0:
+    if not is_count(hold):
         raise InputError(f"schedule: hold = {hold!r} must be a whole number, 0 or more")
     rungs = int(np.ceil(np.log(mu_max / mu0) / np.log1p(eps) - 1e-9))
     if rungs + hold > MAX_TEMPERATURES:

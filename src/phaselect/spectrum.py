@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,12 +67,16 @@ class Spectrum:
 
     def couplings(self, lam: float, energy: str = "penalised") -> NDArray[np.float32]:
         """`G = U diag(w) U^T` in float32: the interaction of the signs, M x M."""
-        half = self._U32 * np.sqrt(self.weights(lam, energy)).astype(np.float32)
-        return gram(half)
+        if self._latest.get("key") != (lam, energy):
+            root = np.sqrt(self.weights(lam, energy))
+            half = np.multiply(self.U, root, dtype=np.float32, casting="same_kind")
+            self._latest.update(key=(lam, energy), G=gram(half))
+        return self._latest["G"]  # type: ignore[no-any-return]
 
     @cached_property
-    def _U32(self) -> NDArray[np.float32]:
-        return self.U.astype(np.float32)
+    def _latest(self) -> dict[str, Any]:
+        """The couplings last asked for: many temperatures may share a lam."""
+        return {}
 
     def ridge(self, c: Vector, lam: float) -> Vector:
         """`x_hat = V diag(s / (s^2 + lam/2)) c`, the ridge estimate, without V."""
@@ -98,6 +103,11 @@ def spectrum(problem: Instance) -> Spectrum:
     if "_spectrum" not in kept:
         kept["_spectrum"] = _decompose(problem)
     return kept["_spectrum"]  # type: ignore[no-any-return]
+
+
+def has_spectrum(problem: Instance) -> bool:
+    """Has the spectrum of this instance been computed?"""
+    return "_spectrum" in vars(problem)
 
 
 def _decompose(problem: Instance) -> Spectrum:

@@ -123,6 +123,29 @@ def test_restarts_count_all_their_steps_and_help():
     many = AMP(restarts=5).run(problem, short)
     assert not one.certified
     assert many.steps > one.steps
+    assert (
+        sum(
+            AMP(restarts=8).run(p, seed=1).certified - AMP(restarts=0).run(p, seed=1).certified
+            for p in (gaussian_instance(100, 1.2, seed=s) for s in range(12))
+        )
+        >= 1
+    )
+
+
+def test_the_slow_matched_schedule_of_the_annealers_works_too():
+    """At mu ~ 1 AMP rests at x = 0 for a while; that is no reason to stop."""
+    for seed in range(3):
+        problem = gaussian_instance(100, 1.5, seed=seed)
+        assert AMP(restarts=0).run(problem, Schedule.matched(steps=20), seed=seed).certified
+
+
+def test_the_best_attempt_is_kept_and_the_reason_told():
+    problem = gaussian_instance(100, 1.03, seed=0)
+    short = Schedule.matched(mu0=1e3, mu_max=1e12, steps=1, unit="iterations")
+    alone = AMP(restarts=0).run(problem, short)
+    timed = AMP(restarts=10**6).run(problem, short, time_limit=0.3)
+    assert timed.status is Status.TIME_LIMIT
+    assert timed.mse_y <= alone.mse_y
 
 
 def test_divergence_is_detected():

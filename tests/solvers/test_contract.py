@@ -23,6 +23,7 @@ from phaselect import (
 )
 from phaselect.observables import against_truth
 from phaselect.solvers import _passes
+from phaselect.solvers.base import drive
 
 # Each solver to the end of a short schedule, without early stops or restarts.
 SOLVERS_AND_SCHEDULES = [
@@ -179,6 +180,34 @@ def test_interrupt_returns_the_best_so_far(solver, schedule, problem):
 
 
 @every_solver
+@pytest.mark.parametrize("method", ["start", "finish"])
+def test_interrupt_outside_the_loop(solver, schedule, problem, method, monkeypatch):
+    original, calls = getattr(type(solver), method), []
+
+    def interrupt_once(*arguments):
+        calls.append(method)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(type(solver), method, interrupt_once)
+    result = drive(solver, problem, schedule)
+    assert result.status is Status.INTERRUPTED
+    assert np.isfinite(result.x).all()
+
+
+@every_solver
+def test_a_state_of_something_else_is_refused(solver, schedule, problem):
+    state = solver.run(problem, schedule[:1], seed=5).state
+    with pytest.raises(InputError, match="init is not the state"):
+        solver.run(gaussian_instance(40, 2.0, seed=0), schedule, init=state)
+    other = Langevin() if solver.name == "amp" else AMP(restarts=0)
+    other_schedule = Schedule.matched(mu_max=2, steps=1, unit="iterations")
+    with pytest.raises(InputError, match="init is not the state"):
+        solver.run(problem, schedule, init=other.run(problem, other_schedule).state)
+
+
+@every_solver
 def test_progress_is_reported(solver, schedule, problem):
     events = []
     solver.run(problem, schedule, progress=events.append)
@@ -197,6 +226,9 @@ def test_bad_input_raises_one_type(solver, schedule, problem):
         {"problem": problem, "seed": -1},
         {"problem": problem, "seed": 0.5},
         {"problem": problem, "init": np.ones(7)},
+        {"problem": problem, "init": "start"},
+        {"problem": problem, "init": np.full(40, np.nan)},
+        {"problem": problem, "schedule": 3},
     ):
         with pytest.raises(InputError):
-            solver.run(schedule=schedule, **arguments)
+            solver.run(**({"schedule": schedule} | arguments))

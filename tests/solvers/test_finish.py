@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from phaselect import Instance, gaussian_instance
-from phaselect.solvers.finish import finish_signs, finish_x, greedy, least_squares, quenched
+from phaselect.solvers.finish import finish_signs, finish_x, greedy, quenched
+from phaselect.solvers.least_squares import least_squares, looks_full_rank
 from phaselect.spectrum import spectrum
 from tests.exact import all_signs, energies, normalised, state_index
 
@@ -60,6 +61,25 @@ def test_rank_deficiency_is_noticed_without_an_svd():
     A[:, 3] = A[:, 4]
     twin = Instance(A, np.abs(A @ problem.x0), problem.x0)
     assert finish_x(twin, twin.target_x0, noiseless=True).rank == 49
+    assert not looks_full_rank(twin)
+    assert looks_full_rank(problem)
+
+
+def test_rank_deficiency_is_noticed_for_every_pair_of_twin_columns():
+    problem = gaussian_instance(200, 1.5, seed=0)
+    for k in range(0, 200, 10):
+        A = problem.A.copy()
+        A[:, k] = A[:, (7 * k + 3) % 200]
+        assert not looks_full_rank(Instance(A, np.abs(A @ problem.x0)))
+
+
+def test_a_column_in_tiny_units_is_found_all_the_same():
+    problem = gaussian_instance(100, 1.5, seed=0)
+    A = problem.A.copy()
+    A[:, 1] *= 1e-7
+    tiny = Instance(A, np.abs(A @ problem.x0), problem.x0)
+    estimate = finish_x(tiny, tiny.target_x0 * (1 - np.eye(100)[1]), noiseless=True)
+    np.testing.assert_allclose(estimate.x, tiny.target_x0, rtol=1e-6)
 
 
 def test_quenched_is_looked_at_now_and_then():

@@ -110,11 +110,38 @@ def test_the_smallest_problems():
             assert mse_x(x0, result.x) < 1e-12
 
 
+@pytest.mark.parametrize("noise", [1e-10, 1e-12, 1e-14])
+def test_tiny_noise(noise):
+    problem = gaussian_instance(100, 1.6, seed=0, noise=noise)
+    result = solve(problem.A, problem.y, noise=noise)
+    assert result.status is Status.ESTIMATE
+    assert mse_x(problem.x0, result.x) < 3 * noise / 0.6
+
+
+def test_rounded_data_are_recognised():
+    problem = gaussian_instance(100, 1.5, seed=0)
+    result = solve(problem.A, np.round(problem.y, 3))
+    assert result.status is Status.INEXACT
+    assert mse_x(problem.x0, result.x) < 1e-5
+
+
+def test_an_interrupt_in_the_svd_keeps_what_message_passing_had(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    problem = gaussian_instance(60, 1.05, seed=0)
+    monkeypatch.setattr(np.linalg, "svd", interrupted)
+    result = solve(problem.A, problem.y)
+    assert result.status is Status.INTERRUPTED
+    assert result.solver == "amp"
+
+
 def test_time_limit_and_interrupt():
     problem = gaussian_instance(300, 1.02, seed=0)
     result = solve(problem.A, problem.y, time_limit=1.0)
     assert result.status is Status.TIME_LIMIT
     assert 1.0 <= result.seconds < 4.0
+    assert solve(problem.A, problem.y, time_limit=0.05).status is Status.TIME_LIMIT
 
     def interrupt(event):
         if event.solver == "pa":
@@ -141,7 +168,15 @@ def test_same_seed_same_answer_on_any_number_of_threads():
 
 def test_bad_arguments():
     problem = gaussian_instance(10, 1.5, seed=0)
-    for options in ({"noise": -1}, {"noise": np.nan}, {"noise": 100.0}, {"time_limit": 0}, {"seed": 1.5}):
+    for options in (
+        {"noise": -1},
+        {"noise": np.nan},
+        {"noise": 100.0},
+        {"noise": [1]},
+        {"time_limit": 0},
+        {"time_limit": [1]},
+        {"seed": 1.5},
+    ):
         with pytest.raises(InputError):
             solve(problem.A, problem.y, **options)
     with pytest.raises(InputError, match="complex"):

@@ -12,19 +12,21 @@ Everything is local to a row of A, so an iteration is one pass over A, and memor
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from phaselect.channels import input_channel
 from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, check_seed
+from phaselect.instance import Instance, Vector, is_count
 from phaselect.observables import of_estimate
 from phaselect.schedule import Schedule
 from phaselect.solvers._passes import amp_pass
-from phaselect.solvers.base import Estimate, ProgressCallback, Start, check_time_limit, drive
+from phaselect.solvers.base import Attempt, Estimate, ProgressCallback, Start, check_run, drive, first_success
 from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Result, Status
 
@@ -70,10 +72,12 @@ class AMP:
     restarts: int = 4
 
     def __post_init__(self) -> None:
-        if not 0 <= self.damping < 1:
+        if not (isinstance(self.damping, Real) and 0 <= self.damping < 1):
             raise InputError(f"AMP: damping = {self.damping!r} must lie in [0, 1)")
-        if isinstance(self.restarts, bool) or not isinstance(self.restarts, int) or self.restarts < 0:
+        if not is_count(self.restarts):
             raise InputError(f"AMP: restarts = {self.restarts!r} must be a whole number, 0 or more")
+
+    state_type = AMPState
 
     @property
     def name(self) -> str:
@@ -117,11 +121,12 @@ class AMP:
             row["mse_y"] = np.inf
         return {**row, "V": state.V, "change": state.change, "steps": state.iteration}
 
-    def stop(self, row: dict[str, float]) -> Status | None:
-        """Converged, stuck at a fixed point, or diverged."""
+    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
+        """The signs are settled; or at a fixed point of the last temperature; or diverged."""
         if not np.isfinite(row["mse_y"]):
             return Status.DIVERGED
-        return Status.NOT_RECOVERED if row["mse_y"] < CONVERGED or row["change"] < STATIONARY else None
+        settled = (noiseless and row["mse_y"] < CONVERGED) or (final and row["change"] < STATIONARY)
+        return Status.NOT_RECOVERED if settled else None
 
     def finish(self, problem: Instance, state: AMPState, noiseless: bool) -> Estimate:
         """Signs of the measurements of x, then least squares without an SVD."""
@@ -140,46 +145,30 @@ class AMP:
     ) -> Result:
         """Run, and restart while the answer is not certified; see `drive` for the arguments.
 
-        Returns the best attempt, with the steps and seconds of all.
+        A run that continues an earlier state is not restarted.
         """
-        began = time.perf_counter()
-        check_time_limit(time_limit)
-        rng = np.random.default_rng([check_seed(seed), 1])
-        schedule = schedule or self.default_schedule(problem)
-        best = result = drive(
-            self,
-            problem,
-            schedule,
-            seed=seed,
-            init=init,
-            time_limit=time_limit,
-            progress=progress,
-            noiseless=noiseless,
-        )
-        steps = result.steps
-        for _ in range(self.restarts):
-            left = None if time_limit is None else time_limit - (time.perf_counter() - began)
-            done = result.certified or result.status in (
-                Status.INTERRUPTED,
-                Status.TIME_LIMIT,
-                Status.ESTIMATE,
-            )
-            if done or (left is not None and left <= 0):
-                break
-            variant = replace(self, damping=rng.uniform(0.1, 0.5), restarts=0)
-            result = drive(
-                variant,
-                problem,
-                schedule.rescaled(rng.uniform(1, 3)),
-                seed=int(rng.integers(2**31)),
-                time_limit=left,
-                progress=progress,
-                noiseless=noiseless,
-            )
-            steps += result.steps
-            if result.certified or result.mse_y < best.mse_y or result.status is Status.INTERRUPTED:
-                best = result
-        return replace(best, steps=steps, seconds=time.perf_counter() - began, seed=seed)
+        seed = check_run(problem, schedule, seed, time_limit)
+        base = schedule or self.default_schedule(problem)
+        options: dict[str, Any] = {"progress": progress, "noiseless": noiseless}
+
+        def attempts() -> Iterator[Attempt]:
+            yield lambda left: drive(self, problem, base, seed=seed, init=init, time_limit=left, **options)
+            rng = np.random.default_rng([seed, 1])
+            for _ in range(0 if isinstance(init, AMPState) else self.restarts):
+                variant = replace(self, damping=rng.uniform(0.1, 0.5))
+                other, new_seed = base.rescaled(rng.uniform(1, 3)), int(rng.integers(2**31))
+                yield partial(_restart, variant, problem, other, new_seed, options)
+
+        def enough(result: Result) -> bool:
+            return result.certified or result.status is Status.INEXACT or not noiseless
+
+        return replace(first_success(attempts(), time_limit, enough), seed=seed)
+
+
+def _restart(
+    solver: AMP, problem: Instance, schedule: Schedule, seed: int, options: dict[str, Any], left: float | None
+) -> Result:
+    return drive(solver, problem, schedule, seed=seed, time_limit=left, **options)
 
 
 def amp_iteration(problem: Instance, state: AMPState, mu: float, lam: float, damping: float) -> AMPState:

@@ -7,7 +7,9 @@ changes, random generator included; `advance` maps a state and a segment of sche
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,13 +17,11 @@ from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, check_seed, signs_of
-from phaselect.observables import certified, connected, log10_impostors, mse_y
+from phaselect.observables import log10_impostors, mse_y
 from phaselect.parallel import one_blas_thread
 from phaselect.schedule import Schedule
+from phaselect.solvers.certificate import CERTIFIED_BELOW, EXACT_FIT, certified, determined
 from phaselect.solvers.result import Result, Status, tabulate
-
-EXACT_FIT = 1e-12
-"""mse_y below which an answer fits noiseless data; rounding leaves about 1e-30, a wrong sign far more."""
 
 
 class Progress(NamedTuple):
@@ -59,6 +59,10 @@ class Solver(Protocol):
     def name(self) -> str:
         """Short name, as in `phaselect solve --solver NAME`."""
 
+    @property
+    def state_type(self) -> type:
+        """The NamedTuple of its states."""
+
     def default_schedule(self, problem: Instance) -> Schedule:
         """A good schedule for this solver."""
 
@@ -74,8 +78,11 @@ class Solver(Protocol):
     def measure(self, problem: Instance, state: Any) -> dict[str, float]:
         """Observables of a state, as a row of the trace; `mse_y` and `steps` at least."""
 
-    def stop(self, row: dict[str, float]) -> Status | None:
-        """None to go on after this row; else the status of the run, should its answer not be certified."""
+    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
+        """None to go on after this row; else the status of the run, should its answer not be certified.
+
+        final: whether the schedule has come to its last temperature.
+        """
 
     def finish(self, problem: Instance, state: Any, noiseless: bool) -> Estimate:
         """The answer: quenched and refined at lam = 0 for noiseless data, as it stands otherwise."""
@@ -101,16 +108,14 @@ def drive(
     noiseless: whether y is exact, so that the answer is finished at lam = 0 and can be certified.
     """
     began = time.perf_counter()
-    if not isinstance(problem, Instance):
-        raise InputError("run takes an Instance: phaselect.Instance(A, y), or phaselect.solve(A, y) for arrays")
-    check_time_limit(time_limit)
-    rng = np.random.default_rng(check_seed(seed))
+    seed = check_run(problem, schedule, seed, time_limit)
     schedule = schedule or solver.default_schedule(problem)
     rows: list[dict[str, float]] = []
     halted: Status | None = None
-    state = init if isinstance(init, tuple) else solver.start(problem, schedule, rng, _start(problem, init))
-    try:
-        with one_blas_thread():
+    state = None
+    with one_blas_thread():
+        try:
+            state = _first_state(solver, problem, schedule, seed, init)
             for stretch in schedule.segments(solver.segment(problem, schedule)):
                 state = solver.advance(problem, state, stretch)
                 mu, lam = stretch[-1]
@@ -119,14 +124,18 @@ def drive(
                 if progress is not None:
                     done = len(rows) * solver.segment(problem, schedule) / len(schedule)
                     progress(Progress(solver.name, min(1.0, done), mu, rows[-1]["mse_y"], seconds))
-                halted = solver.stop(rows[-1])
+                halted = solver.stop(rows[-1], (mu, lam) == schedule[-1], noiseless)
                 if halted is None and time_limit is not None and seconds >= time_limit:
                     halted = Status.TIME_LIMIT
                 if halted is not None:
                     break
-    except KeyboardInterrupt:
-        halted = Status.INTERRUPTED
-    estimate = solver.finish(problem, state, noiseless)
+        except KeyboardInterrupt:
+            halted = Status.INTERRUPTED
+        try:
+            estimate = _nothing(problem) if state is None else solver.finish(problem, state, noiseless)
+        except KeyboardInterrupt:
+            halted = Status.INTERRUPTED
+            estimate = solver.finish(problem, state, False)
     return Result(
         x=estimate.x * problem.x_scale,
         signs=estimate.signs,
@@ -139,6 +148,37 @@ def drive(
         seed=seed,
         state=state,
     )
+
+
+Attempt = Callable[[float | None], Result]
+"""A run that is given the seconds that are left."""
+
+
+def first_success(attempts: Iterable[Attempt], time_limit: float | None, enough: Callable[[Result], bool]) -> Result:
+    """Make attempts until one is good enough, time is out or the user interrupts.
+
+    Returns the best, with the steps and seconds of all, and the reason for which they ended as its status.
+    """
+    began = time.perf_counter()
+    best: Result | None = None
+    ended: Status | None = None
+    steps = 0
+    for attempt in attempts:
+        left = None if time_limit is None else time_limit - (time.perf_counter() - began)
+        if best is not None and left is not None and left <= 0:
+            ended = Status.TIME_LIMIT
+            break
+        result = attempt(left)
+        steps += result.steps
+        if best is None or result.certified or result.mse_y < best.mse_y:
+            best = result
+        if enough(best):
+            break
+        if result.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            ended = result.status
+            break
+    assert best is not None
+    return replace(best, status=ended or best.status, steps=steps, seconds=time.perf_counter() - began)
 
 
 class Verdict(NamedTuple):
@@ -161,22 +201,46 @@ def verdict(problem: Instance, estimate: Estimate, noiseless: bool, halted: Stat
     if certified(problem, x, signs, estimate.rank):
         return Verdict(Status.RECOVERED, True, log10, fit)
     if fit < EXACT_FIT:
-        determined = estimate.rank == problem.n and connected(problem)
-        status = Status.UNCERTIFIED if determined else Status.AMBIGUOUS
+        unique = determined(problem, x, signs, estimate.rank)
+        status = Status.UNCERTIFIED if unique else Status.AMBIGUOUS
+    elif log10 < CERTIFIED_BELOW:
+        status = Status.INEXACT
     return Verdict(status, False, log10, fit)
 
 
-def check_time_limit(time_limit: float | None) -> None:
-    """A time limit is a positive number of seconds."""
-    if time_limit is not None and not (np.isreal(time_limit) and time_limit > 0):
+def check_run(problem: Any, schedule: Any, seed: int, time_limit: Any) -> int:
+    """What every run is given, checked; returns the seed as a plain number."""
+    if not isinstance(problem, Instance):
+        raise InputError("run takes an Instance: phaselect.Instance(A, y), or phaselect.solve(A, y) for arrays")
+    if schedule is not None and not isinstance(schedule, Schedule):
+        raise InputError(f"schedule = {schedule!r}: give a phaselect.Schedule, or nothing for the default")
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
         raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
+    return check_seed(seed)
+
+
+def _first_state(solver: Solver, problem: Instance, schedule: Schedule, seed: int, init: Any) -> Any:
+    """The given state, if it is one of this solver on a problem of this size, or a new one."""
+    if not (isinstance(init, tuple) and hasattr(init, "_fields")):
+        return solver.start(problem, schedule, np.random.default_rng(seed), _start(problem, init))
+    lengths = {"x": problem.n, "w": problem.m_rows, "v": problem.m_rows, "theta": problem.m_rows}
+    lengths |= {"z": problem.m_rows, "signs": problem.m_rows}
+    sizes = {name: getattr(init, name).shape[-1] for name in lengths if hasattr(init, name)}
+    if not isinstance(init, solver.state_type) or any(size != lengths[name] for name, size in sizes.items()):
+        raise InputError(f"init is not the state of a {solver.name} run on a problem of this size")
+    return init
 
 
 def _start(problem: Instance, init: ArrayLike | None) -> Start | None:
     """The user's starting point: signs come with their back-projection, an estimate of x with its signs."""
     if init is None:
         return None
-    given = np.asarray(init, dtype=np.float64)
+    try:
+        given = np.asarray(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("init must be numbers: an estimate of x, signs, or the state of an earlier result") from None
+    if not np.isfinite(given).all():
+        raise InputError("init must be finite")
     if given.shape == (problem.n,):
         return Start(given / problem.x_scale, signs_of(problem.measure(given)))
     if given.shape == (problem.m_rows,):
@@ -186,3 +250,9 @@ def _start(problem: Instance, init: ArrayLike | None) -> Start | None:
         f"init has shape {given.shape}: give an estimate of x ({problem.n} numbers), signs ({problem.m_rows}), "
         "or the state of an earlier result"
     )
+
+
+def _nothing(problem: Instance) -> Estimate:
+    """What is known when a run is interrupted before its first state: next to nothing."""
+    x = problem.gain * problem.backproject(problem.target)
+    return Estimate(x, signs_of(problem.measure(x)), problem.n)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from phaselect.instance import Instance, Vector, signs_of
-from phaselect.solvers._passes import normal_pass
 from phaselect.solvers.base import Estimate
+from phaselect.solvers.least_squares import least_squares, looks_full_rank
 from phaselect.spectrum import Spectrum, spectrum
 
 WORTH_REFINING = 1e-3
@@ -33,11 +33,9 @@ def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
     signs = signs_of(z)
     if not noiseless or not np.mean((problem.target - np.abs(z)) ** 2) < WORTH_REFINING:
         return Estimate(x, signs, problem.n)
-    # Least squares from a far random point: what is left of that point at the end lies in the null space of A.
-    far = 10 * np.random.default_rng(0).standard_normal(problem.n)
-    refined = least_squares(problem, signs * problem.target, x + far)
-    if np.linalg.norm(refined - x) > 1e-2 * np.linalg.norm(far):
-        return Estimate(x, signs, problem.n - 1)
+    if not looks_full_rank(problem):
+        return finish_signs(problem, signs, 0.0, noiseless)
+    refined = least_squares(problem, signs * problem.target, x)
     return Estimate(*_repair(problem, refined, signs), problem.n)
 
 
@@ -82,33 +80,3 @@ def greedy(spectral: Spectrum, signs: Vector) -> Vector:
         c -= 2 * v[best] * spectral.U[best]
         signs[best] = -signs[best]
     return signs
-
-
-def least_squares(problem: Instance, v: Vector, x: Vector) -> Vector:
-    """`argmin_x |v - A x|` nearest to the given x: conjugate gradients with restarts from the true residual."""
-    reachable = 1e-14 * float(np.linalg.norm(v))
-    for _ in range(4):
-        gradient = problem.gain * problem.backproject(v - problem.gain * problem.measure(x))
-        if np.linalg.norm(gradient) < reachable:
-            break
-        x = x + _conjugate_gradient(problem, gradient, reachable / 10)
-    return x
-
-
-def _conjugate_gradient(problem: Instance, b: Vector, tolerance: float) -> Vector:
-    """Solves `A^T A d = b` with one pass over A a step; gains at most nine digits before a restart."""
-    d = np.zeros_like(b)
-    residual = b.copy()
-    direction = b.copy()
-    power = float(residual @ residual)
-    enough = max(tolerance**2, 1e-18 * power)
-    for _ in range(2 * problem.n):
-        image = problem.gain**2 * normal_pass(problem.A, direction)
-        step = power / float(direction @ image)
-        d += step * direction
-        residual -= step * image
-        previous, power = power, float(residual @ residual)
-        if power < enough:
-            break
-        direction = residual + (power / previous) * direction
-    return d

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.schedule import Schedule
-from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import Spectrum, spectrum
@@ -49,8 +51,10 @@ class Langevin:
     eager: bool = True
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.eta) and self.eta > 0):
+        if not (isinstance(self.eta, Real) and np.isfinite(self.eta) and self.eta > 0):
             raise InputError(f"Langevin: eta = {self.eta!r} must be positive")
+
+    state_type = LangevinState
 
     @property
     def name(self) -> str:
@@ -100,9 +104,9 @@ class Langevin:
         relaxed = {"loss_relaxed": loss / problem.m_rows, "m_relaxed": spectral.overlap(c, state.lam)}
         return to_floats(row | relaxed) | {"quenched": state.quenched, "steps": state.iteration}
 
-    def stop(self, row: dict[str, float]) -> Status | None:
+    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
         """Rounding and greedy flips lead to a solution; nothing in theta itself tells."""
-        return Status.NOT_RECOVERED if row["quenched"] < EXACT_FIT else None
+        return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: LangevinState, noiseless: bool) -> Estimate:
         """Round, greedy flips, least squares."""

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, signs_of
+from phaselect.instance import Instance, Vector, is_count, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.parallel import run_parallel
 from phaselect.schedule import Schedule
 from phaselect.solvers._metropolis import RandomState, next_random, population_kernel, random_state
-from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import spectrum
@@ -58,8 +59,10 @@ class PopulationAnnealing:
     eager: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.replicas, bool) or not isinstance(self.replicas, int) or self.replicas < 2:
+        if not is_count(self.replicas, 2):
             raise InputError(f"PopulationAnnealing: replicas = {self.replicas!r} must be a whole number, 2 or more")
+
+    state_type = PopulationState
 
     @property
     def name(self) -> str:
@@ -121,9 +124,9 @@ class PopulationAnnealing:
             "steps": state.proposals,
         }
 
-    def stop(self, row: dict[str, float]) -> Status | None:
+    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
         """Greedy flips from the lowest copy lead to a solution."""
-        return Status.NOT_RECOVERED if row["quenched"] < EXACT_FIT else None
+        return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: PopulationState, noiseless: bool) -> Estimate:
         """The lowest copy, finished like a single anneal; for noisy data the mean over all copies."""

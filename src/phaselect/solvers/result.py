@@ -24,10 +24,13 @@ class Status(Enum):
     RECOVERED = "recovered: x is certified, unique up to its global sign"
     UNCERTIFIED = "fits the data exactly, but a wrong x might too: add measurements to be sure"
     AMBIGUOUS = "fits the data exactly, but A leaves part of x, or relative signs within x, undetermined"
-    NOT_RECOVERED = "not recovered: try more time, another seed, or more measurements"
+    INEXACT = "fits better than chance allows, but not exactly: the data look noisy or rounded; give noise=variance"
+    NOT_RECOVERED = (
+        "not recovered: try more time, another seed, or more measurements; if y is noisy, give noise=variance"
+    )
     TIME_LIMIT = "out of time before recovery: the best so far; try more time or more measurements"
     INTERRUPTED = "interrupted: the best so far"
-    DIVERGED = "diverged: A is far from iid; try simulated or population annealing"
+    DIVERGED = "diverged: try population or simulated annealing, which work for any A"
     ESTIMATE = "estimate for noisy data: no certificate exists"
     POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
 

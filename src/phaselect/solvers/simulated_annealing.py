@@ -17,7 +17,8 @@ from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.schedule import Schedule
 from phaselect.solvers._metropolis import RandomState, field_kernel, random_state, spectral_kernel
-from phaselect.solvers.base import EXACT_FIT, Estimate, Start, drive
+from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import ENERGIES, Spectrum, spectrum
@@ -56,6 +57,8 @@ class SimulatedAnnealing:
     def __post_init__(self) -> None:
         if self.energy not in ENERGIES:
             raise InputError(f"SimulatedAnnealing: energy = {self.energy!r}; use one of {', '.join(ENERGIES)}")
+
+    state_type = SAState
 
     @property
     def name(self) -> str:
@@ -135,9 +138,9 @@ class SimulatedAnnealing:
         own = {"quenched": state.quenched, "accepted": state.accepted, "steps": state.proposals}
         return to_floats(row) | own
 
-    def stop(self, row: dict[str, float]) -> Status | None:
+    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
         """Greedy flips lead to a solution."""
-        return Status.NOT_RECOVERED if row["quenched"] < EXACT_FIT else None
+        return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: SAState, noiseless: bool) -> Estimate:
         """Greedy flips at lam = 0 in float64, then least squares."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
-from phaselect.instance import Instance, check_seed
+from phaselect.instance import Instance
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import AMP
-from phaselect.solvers.base import EXACT_FIT, ProgressCallback, check_time_limit
+from phaselect.solvers.base import Attempt, ProgressCallback, check_run, first_success
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
 from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
@@ -74,44 +74,48 @@ def solve_instance(
     progress: ProgressCallback | None = None,
 ) -> Result:
     """`solve` for an Instance; when it knows x0, the trace has the overlaps too."""
-    began = time.perf_counter()
-    check_time_limit(time_limit)
-    check_seed(seed)
+    seed = check_run(problem, None, seed, time_limit)
     level = _relative_noise(problem, noise)
-    best: Result | None = None
-    ended: Status | None = None
-    for stage, (solver, schedule) in enumerate(_stages(level)):
-        left = None if time_limit is None else max(1e-9, time_limit - (time.perf_counter() - began))
-        result = solver.run(
-            problem, schedule, seed=seed + stage, time_limit=left, progress=progress, noiseless=not level
+
+    def attempt(solver: AMP | PopulationAnnealing, schedule: Schedule | None, own_seed: int) -> Attempt:
+        return lambda left: solver.run(
+            problem, schedule, seed=own_seed, time_limit=left, progress=progress, noiseless=not level
         )
-        if best is None or result.certified or result.mse_y < best.mse_y:
-            best = result
-        if best.certified or best.mse_y < max(EXACT_FIT, level):
-            break
-        if result.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-            ended = result.status
-            break
-    assert best is not None
-    return replace(best, status=_status(best, ended, level), seconds=time.perf_counter() - began, seed=seed)
+
+    def enough(result: Result) -> bool:
+        settled = result.certified or result.status in (Status.UNCERTIFIED, Status.AMBIGUOUS, Status.INEXACT)
+        return result.mse_y < level if level else settled
+
+    stages = _stages(level, time_limit is not None)
+    attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
+    best = first_success(attempts, time_limit, enough)
+    return replace(best, status=_status(best, level), seed=seed)
 
 
-def _stages(level: float) -> list[tuple[AMP | PopulationAnnealing, Schedule | None]]:
-    """What to try, in order; with noise every schedule ends at mu = 1/(2 noise), the signal taking what is left."""
-    populations = [PopulationAnnealing(replicas) for replicas in LADDER]
-    if not level:
-        return [(AMP(), None), *((population, None) for population in populations)]
-    mu, product = 1 / (2 * level), 1 / (1 - level)
-    amp = Schedule.fixed_product(product, mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500)
-    anneal = Schedule.fixed_product(product, mu0=min(0.1, mu), mu_max=mu, eps=0.05, steps=8)
-    return [(AMP(), amp), *((population, anneal) for population in populations[:3])]
+def _stages(level: float, timed: bool) -> Iterator[tuple[AMP | PopulationAnnealing, Schedule | None]]:
+    """What to try, in order; with a time limit the last population is tried again until it strikes.
+
+    With noise every schedule ends at mu = 1/(2 noise), and the signal has the power that the noise leaves.
+    """
+    amp = anneal = None
+    if level:
+        mu, product = 1 / (2 * level), 1 / (1 - level)
+        amp = Schedule.fixed_product(
+            product, mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500
+        )
+        anneal = Schedule.fixed_product(product, mu0=min(0.1, mu), mu_max=mu, eps=0.05, steps=8)
+    yield AMP(), amp
+    for replicas in LADDER[:3] if level else LADDER:
+        yield PopulationAnnealing(replicas), anneal
+    while timed and not level:
+        yield PopulationAnnealing(LADDER[-1]), None
 
 
 def _relative_noise(problem: Instance, noise: float | None) -> float:
     """Noise variance in units of mean(y^2); 0 when there is none."""
-    if noise is None or noise == 0:
+    if noise is None or (isinstance(noise, Real) and float(noise) == 0):
         return 0.0
-    if not (np.isreal(noise) and np.isfinite(noise) and noise > 0):
+    if not (isinstance(noise, Real) and np.isfinite(float(noise)) and float(noise) > 0):
         raise InputError(f"noise = {noise!r}: give a variance, 0 or more")
     level = float(noise) / problem.y_scale**2
     if level >= 1:
@@ -119,12 +123,10 @@ def _relative_noise(problem: Instance, noise: float | None) -> float:
     return level
 
 
-def _status(best: Result, ended: Status | None, level: float) -> Status:
+def _status(best: Result, level: float) -> Status:
     """The verdict on the whole ladder."""
-    if best.certified:
-        return Status.RECOVERED
-    if level and ended is None:
+    if best.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        return best.status
+    if level:
         return Status.ESTIMATE if best.mse_y < 2 * level else Status.POOR_ESTIMATE
-    if ended is not None or best.mse_y >= EXACT_FIT:
-        return ended or Status.NOT_RECOVERED
-    return best.status
+    return Status.NOT_RECOVERED if best.status is Status.DIVERGED else best.status

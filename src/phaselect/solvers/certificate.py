@@ -1,0 +1,105 @@
+"""Is an answer the only one? See docs/conventions.md for the reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.instance import Instance, Vector
+from phaselect.observables import log10_impostors, mse_y
+from phaselect.solvers.least_squares import least_squares
+from phaselect.spectrum import has_spectrum, spectrum
+
+CERTIFIED_BELOW = -6.0
+"""An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
+
+EXACT_FIT = 1e-12
+"""mse_y below which an answer fits noiseless data; rounding leaves about 1e-30, a wrong sign far more."""
+
+NEGLIGIBLE = 1e-8
+"""What counts as zero: entries of x and y over their root mean square, influences of measurements on each other."""
+
+ENUMERABLE = 16
+"""Up to so many measurements the impostors are counted one by one."""
+
+
+def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
+    """Yes when the fit is exact, no impostor is expected to fit as well, and A determines x with its relative signs.
+
+    Each single measurement must be met to a percent wherever y exceeds the residual. That tells the truth from
+    its neighbours, which the count of impostors does not: one wrong sign at a small y leaves a small residual,
+    but most of it right there.
+    """
+    fit = mse_y(problem, x, signs)
+    if fit > EXACT_FIT or log10_impostors(fit, problem.m_rows, rank) > CERTIFIED_BELOW:
+        return False
+    tells = problem.target > np.sqrt(fit)
+    miss = np.abs(signs * problem.y - problem.measure(x)) > 0.01 * problem.y
+    return not np.any(miss & tells) and determined(problem, x, signs, rank)
+
+
+def determined(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
+    """Do the data fix x, given that it fits them exactly?
+
+    A must have full rank. Measurements influence each other through `K = A (A^T A)^{-1} A^T`: where they fall into
+    groups that do not, each group has a global sign of its own. For few measurements all sign vectors are tried.
+    """
+    if rank < problem.n:
+        return False
+    if problem.m_rows <= ENUMERABLE:
+        return _only_solution(problem, signs)
+    active = problem.target > NEGLIGIBLE
+    support = np.abs(x) > NEGLIGIBLE * np.sqrt(np.mean(x**2))
+    if not (support.all() and active.all()):  # what x or y does not touch ties nothing together
+        return _one_group(_projector(problem.A[active][:, support]), int(active.sum()))
+    return _one_group(_influence(problem), problem.m_rows)
+
+
+def _only_solution(problem: Instance, signs: Vector) -> bool:
+    """Does every other sign vector leave a residual? Signs at y ~ 0 do not count."""
+    v = signs * problem.target
+    free = np.flatnonzero(problem.target > NEGLIGIBLE)[1:]  # the first fixes the global sign
+    flips = 1 - 2 * ((np.arange(2**free.size)[:, None] >> np.arange(free.size)) & 1)
+    V = np.tile(v, (len(flips), 1))
+    V[:, free] *= flips
+    U = spectrum(problem).U
+    residual = np.mean((V - (V @ U) @ U.T) ** 2, axis=1)
+    return int(np.sum(residual < NEGLIGIBLE**2)) == 1
+
+
+def _one_group(influence: Callable[[int], Vector], size: int) -> bool:
+    """Is every measurement reached from the first, going from each to those it influences?"""
+    reached = np.zeros(size, dtype=bool)
+    reached[0] = True
+    waiting = [0]
+    while waiting and not reached.all():
+        touched = np.abs(influence(waiting.pop())) > NEGLIGIBLE
+        waiting.extend(np.flatnonzero(touched & ~reached).tolist())
+        reached |= touched
+    return bool(reached.all())
+
+
+def _influence(problem: Instance) -> Callable[[int], Vector]:
+    """Columns of K: from the SVD if there is one, else by conjugate gradients, as one column mostly settles it."""
+    calls = count()
+
+    def column(i: int) -> Vector:
+        if has_spectrum(problem) or next(calls) >= 3:
+            U = spectrum(problem).U
+            return np.asarray(U @ U[i])
+        unit = np.zeros(problem.m_rows)
+        unit[i] = 1.0
+        return problem.gain * problem.measure(least_squares(problem, unit, np.zeros(problem.n)))
+
+    return column
+
+
+def _projector(A: NDArray[Any]) -> Callable[[int], Vector]:
+    """Columns of the projector on the range of A."""
+    U, s, _ = np.linalg.svd(A.astype(np.float64, copy=False), full_matrices=False)
+    U = U[:, s > s[0] * max(A.shape) * np.finfo(np.float64).eps]
+    return lambda i: np.asarray(U @ U[i])
