@@ -50,11 +50,16 @@ def iteration(dtype: type, limit: float, n: int = 3200) -> Row:
     return at_most(what, f"N = {n}", ours / two_products, limit, detail)
 
 
-def memory(what: str, run: str, limit: float, before: str = "") -> Row:
+def memory(what: str, run: str, limit: float | None, before: str = "") -> Row:
     """Peak memory of a run beyond what was there before, in units of A; in a process of its own."""
     code = MEMORY.format(run=run, warm_up=run, before=before)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return at_most(what, "N = 2000", float(done.stdout), limit, "peak during the run, beyond what was there before it")
+    value, detail = float(done.stdout), "peak during the run, beyond what was there before it"
+    return (
+        Row(what, "N = 2000", value, "-", True, detail)
+        if limit is None
+        else at_most(what, "N = 2000", value, limit, detail)
+    )
 
 
 def rows() -> list[Row]:
@@ -65,5 +70,5 @@ def rows() -> list[Row]:
         iteration(np.float32, 0.4),
         memory("AMP memory beyond A / A", amp, 0.1),
         memory("SA memory beyond A and U / A", sa, 0.1, before="spectrum(problem)"),
-        memory("SVD memory beyond A / A", "spectrum(problem)", 6),
+        memory("SVD memory beyond A / A", "spectrum(problem)", None),
     ]

@@ -68,7 +68,7 @@ def main() -> None:
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .npz file to write.")
 def generate(out: str, **options: Any) -> None:
     """Draw a random instance: Gaussian A and x0, y = |A x0|, and a test set."""
-    _check_writable(out)
+    _check_writable(out, ".npz")
     problem = gaussian_instance(**options)
     problem.save(out)
     click.echo(f"wrote {out}: {problem}")
@@ -113,7 +113,7 @@ def solve(
         raise InputError("give one .npz file, or two files: A and y")
     if noise is not None and solver != "auto":
         raise InputError("--noise goes with --solver auto")
-    _check_writable(out)
+    _check_writable(out, ".npz")
     if out is not None and Path(out).resolve() in [Path(name).resolve() for name in files]:
         raise InputError(f"--out {out} would overwrite the data: give another name")
     problem = load(*files)
@@ -150,9 +150,7 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
     from phaselect import demo as show
     from phaselect.progress import progress_bar
 
-    if Path(out).suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InputError(f"{out}: name the figure .png, .pdf or .svg")
-    _check_writable(out)
+    _check_writable(out, ".png", ".pdf", ".svg")
     problem = gaussian_instance(n, alpha, seed=seed)
     with progress_bar() as bar:
         results = show.compare(problem, seed, bar)
@@ -189,10 +187,12 @@ def _report(result: Result, truth: dict[str, float]) -> None:
         click.echo(f"{name:10}{text}")
 
 
-def _check_writable(path: str | None) -> None:
+def _check_writable(path: str | None, *suffixes: str) -> None:
     """Say before the work, not after, that the answer could not be written."""
     if path is None:
         return
+    if path and Path(path).suffix.lower() not in suffixes:
+        raise InputError(f"{path}: name the file {' or '.join(suffixes)}")
     folder = Path(path).resolve().parent
     if not path or not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise InputError(f"cannot write {path!r}: {folder} is not a folder that can be written to")

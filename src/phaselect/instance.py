@@ -130,6 +130,14 @@ class Instance:
         """What a normalised estimate is multiplied by to return to the units of the data."""
         return self.y_scale * self.gain
 
+    def forward(self, x: Vector) -> Vector:
+        """`A x` in normalised units."""
+        return self.gain * self.measure(x)
+
+    def adjoint(self, z: Vector) -> Vector:
+        """`A^T z` in normalised units."""
+        return self.gain * self.backproject(z)
+
     def save(self, path: str | Path) -> None:
         """Write the instance to an `.npz` file; the file appears whole or not at all."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES}

@@ -81,7 +81,7 @@ class Spectrum:
     def ridge(self, c: Vector, lam: float) -> Vector:
         """`x_hat = V diag(s / (s^2 + lam/2)) c`, the ridge estimate, without V."""
         problem = self.problem
-        return problem.gain * problem.backproject(self.U @ (c / (self.s2 + lam / 2)))
+        return problem.adjoint(self.U @ (c / (self.s2 + lam / 2)))
 
     def overlap(self, c: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         """`m = |x0 . x_hat| / |x0|^2` of the ridge estimate, in O(N) for each sign vector; nan if x0 is unknown."""
@@ -94,7 +94,7 @@ class Spectrum:
         """`U^T A x0`, the coordinates of the true signed measurements."""
         problem = self.problem
         assert problem.target_x0 is not None
-        return self.coordinates(problem.gain * problem.measure(problem.target_x0))
+        return self.coordinates(problem.forward(problem.target_x0))
 
 
 def spectrum(problem: Instance) -> Spectrum:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from phaselect import AlternatingMinimisation, ReweightedAmplitudeFlow, gaussian_instance
+from phaselect import AlternatingMinimisation, InputError, Instance, ReweightedAmplitudeFlow, gaussian_instance
 from phaselect.observables import overlap
 from phaselect.solvers.baselines import spectral_initialisation
 
@@ -27,6 +27,18 @@ def test_spectral_estimate_finds_the_direction():
         for p in (gaussian_instance(400, 4, seed=seed) for seed in range(3))
     ]
     assert min(found) > 0.6
+
+
+def test_equal_magnitudes_tell_nothing_and_do_no_harm():
+    problem = Instance(np.vstack([np.eye(30), np.eye(30)]), np.ones(60))
+    for solver in (AlternatingMinimisation(), ReweightedAmplitudeFlow()):
+        assert np.isfinite(solver.run(problem).x).all()
+
+
+def test_bad_options():
+    for options in ({"step": np.nan}, {"beta": 0}, {"step": "a"}):
+        with pytest.raises(InputError, match="ReweightedAmplitudeFlow"):
+            ReweightedAmplitudeFlow(**options)
 
 
 @pytest.mark.parametrize(

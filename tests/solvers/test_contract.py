@@ -28,7 +28,7 @@ from phaselect.solvers.base import drive
 # Each solver to the end of a short schedule, without early stops or restarts.
 SOLVERS_AND_SCHEDULES = [
     (AMP(restarts=0), Schedule.matched(mu0=10, mu_max=100, eps=0.1, steps=1, unit="iterations")),
-    (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=30)),
+    (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=60)),
     (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=3)),
     (SimulatedAnnealing("residual", eager=False), Schedule.matched(mu_max=20, eps=0.1, steps=7, unit="proposals")),
     (PopulationAnnealing(replicas=8, eager=False), Schedule.matched(mu0=0.5, mu_max=20, eps=0.3, steps=3)),

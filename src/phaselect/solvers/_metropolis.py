@@ -14,7 +14,7 @@ import numpy as np
 from numba import float32, float64, int64, njit, uint32, uint64
 from numpy.typing import NDArray
 
-REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
+from phaselect.solvers._passes import REORDER
 
 CERTAIN = 22.9  # exp(-22.9) < 2^-33: rejected whatever the random number
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -94,7 +93,7 @@ class AMP:
         x, V = rng.standard_normal(problem.n), 1.0
         if init is not None:
             x = init.x
-            V = max(1e-12, float(np.mean((problem.target - np.abs(problem.gain * problem.measure(x))) ** 2)))
+            V = max(1e-12, float(np.mean((problem.target - np.abs(problem.forward(x))) ** 2)))
         zeros = np.zeros(problem.m_rows)
         mu, lam = schedule[0]
         return AMPState(x, V, V, zeros, zeros, x, zeros, 0, mu, lam, np.inf, False)
@@ -149,26 +148,28 @@ class AMP:
         """
         seed = check_run(problem, schedule, seed, time_limit)
         base = schedule or self.default_schedule(problem)
-        options: dict[str, Any] = {"progress": progress, "noiseless": noiseless}
+
+        def attempt(solver: AMP, anneal: Schedule, own_seed: int, start: Any = None) -> Attempt:
+            return lambda left: drive(
+                solver,
+                problem,
+                anneal,
+                seed=own_seed,
+                init=start,
+                time_limit=left,
+                progress=progress,
+                noiseless=noiseless,
+            )
 
         def attempts() -> Iterator[Attempt]:
-            yield lambda left: drive(self, problem, base, seed=seed, init=init, time_limit=left, **options)
+            yield attempt(self, base, seed, init)
             rng = np.random.default_rng([seed, 1])
             for _ in range(0 if isinstance(init, AMPState) else self.restarts):
-                variant = replace(self, damping=rng.uniform(0.1, 0.5))
-                other, new_seed = base.rescaled(rng.uniform(1, 3)), int(rng.integers(2**31))
-                yield partial(_restart, variant, problem, other, new_seed, options)
+                variant, anneal = replace(self, damping=rng.uniform(0.1, 0.5)), base.rescaled(rng.uniform(1, 3))
+                yield attempt(variant, anneal, int(rng.integers(2**31)))
 
-        def enough(result: Result) -> bool:
-            return result.certified or result.status is Status.INEXACT or not noiseless
-
-        return replace(first_success(attempts(), time_limit, enough), seed=seed)
-
-
-def _restart(
-    solver: AMP, problem: Instance, schedule: Schedule, seed: int, options: dict[str, Any], left: float | None
-) -> Result:
-    return drive(solver, problem, schedule, seed=seed, time_limit=left, **options)
+        best = first_success(attempts(), time_limit, lambda result: result.settled or not noiseless)
+        return replace(best, seed=seed)
 
 
 def amp_iteration(problem: Instance, state: AMPState, mu: float, lam: float, damping: float) -> AMPState:

@@ -168,7 +168,13 @@ def first_success(attempts: Iterable[Attempt], time_limit: float | None, enough:
         if best is not None and left is not None and left <= 0:
             ended = Status.TIME_LIMIT
             break
-        result = attempt(left)
+        try:
+            result = attempt(left)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            ended = Status.INTERRUPTED
+            break
         steps += result.steps
         if best is None or result.certified or result.mse_y < best.mse_y:
             best = result
@@ -245,7 +251,7 @@ def _start(problem: Instance, init: ArrayLike | None) -> Start | None:
         return Start(given / problem.x_scale, signs_of(problem.measure(given)))
     if given.shape == (problem.m_rows,):
         signs = signs_of(given)
-        return Start(problem.gain * problem.backproject(signs * problem.target), signs)
+        return Start(problem.adjoint(signs * problem.target), signs)
     raise InputError(
         f"init has shape {given.shape}: give an estimate of x ({problem.n} numbers), signs ({problem.m_rows}), "
         "or the state of an earlier result"
@@ -254,5 +260,5 @@ def _start(problem: Instance, init: ArrayLike | None) -> Start | None:
 
 def _nothing(problem: Instance) -> Estimate:
     """What is known when a run is interrupted before its first state: next to nothing."""
-    x = problem.gain * problem.backproject(problem.target)
+    x = problem.adjoint(problem.target)
     return Estimate(x, signs_of(problem.measure(x)), problem.n)

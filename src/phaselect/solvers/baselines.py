@@ -7,11 +7,13 @@ Short and honest: the published updates and constants from the same spectral sta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_estimate
 from phaselect.schedule import Schedule
@@ -74,7 +76,7 @@ def _start(
     """The spectral estimate, or the estimate given."""
     schedule.iterations(solver.name)
     x = init.x if init else spectral_initialisation(problem, rng)
-    return EstimateState(x, problem.gain * problem.measure(x), 0, *schedule[0], np.inf)
+    return EstimateState(x, problem.forward(x), 0, *schedule[0], np.inf)
 
 
 def _segment(solver: Solver, problem: Instance, schedule: Schedule) -> int:
@@ -127,7 +129,7 @@ class AlternatingMinimisation:
                 signs = signs_of(z)
                 fitted = spectral.ridge(spectral.coordinates(signs * problem.target), lam)
                 change = float(np.mean((fitted - x) ** 2))
-                x, z = fitted, problem.gain * problem.measure(fitted)
+                x, z = fitted, problem.forward(fitted)
         return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
 
     start, segment, measure, stop, finish = _start, _segment, _measure, _stop, _finish
@@ -144,6 +146,12 @@ class ReweightedAmplitudeFlow:
 
     step: float = 2.0
     beta: float = 10.0
+
+    def __post_init__(self) -> None:
+        for name in ("step", "beta"):
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and 0 < float(value) < np.inf):
+                raise InputError(f"ReweightedAmplitudeFlow: {name} = {value!r} must be positive")
 
     state_type = EstimateState
 
@@ -169,7 +177,7 @@ class ReweightedAmplitudeFlow:
             if change > DIVERGED:
                 break
             x = x - move
-            z = problem.gain * problem.measure(x)
+            z = problem.forward(x)
         return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
 
     start, segment, measure, stop, finish = _start, _segment, _measure, _stop, _finish

@@ -23,13 +23,13 @@ def finish_signs(problem: Instance, signs: Vector, lam: float, noiseless: bool) 
     v = signs * problem.target
     x = np.zeros(problem.n)
     for _ in range(3):  # iterative refinement: the SVD's own error is removed by the later rounds
-        x = x + spectral.ridge(spectral.coordinates(v - problem.gain * problem.measure(x)), 0.0)
+        x = x + spectral.ridge(spectral.coordinates(v - problem.forward(x)), 0.0)
     return Estimate(x, signs, spectral.rank)
 
 
 def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
     """The answer of a solver that ends with an estimate of x and has no SVD; O(M + N) memory."""
-    z = problem.gain * problem.measure(x)
+    z = problem.forward(x)
     signs = signs_of(z)
     if not noiseless or not np.mean((problem.target - np.abs(z)) ** 2) < WORTH_REFINING:
         return Estimate(x, signs, problem.n)
@@ -43,7 +43,7 @@ def _repair(problem: Instance, x: Vector, signs: Vector) -> tuple[Vector, Vector
     """Greedy flips without an SVD, for the few signs at tiny y that were still open: G_ii taken at its mean N/M."""
     for _ in range(20):
         v = signs * problem.target
-        residual = v - problem.gain * problem.measure(x)
+        residual = v - problem.forward(x)
         change = 4 * v * (v * (1 - problem.n / problem.m_rows) - residual)
         best = int(np.argmin(change))
         if change[best] > -1e-20:  # rounding leaves 1e-30

@@ -12,7 +12,7 @@ def least_squares(problem: Instance, v: Vector, x: Vector) -> Vector:
     """`argmin_x |v - A x|` nearest to the given x, in normalised units; restarts from the true residual."""
     reachable = 1e-14 * max(1.0, float(np.linalg.norm(v)))
     for _ in range(4):
-        gradient = problem.gain * problem.backproject(v - problem.gain * problem.measure(x))
+        gradient = problem.adjoint(v - problem.forward(x))
         if np.linalg.norm(gradient) < reachable:
             break
         x = x + _conjugate_gradient(problem, gradient, reachable / 10)

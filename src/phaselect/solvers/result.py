@@ -58,6 +58,11 @@ class Result:
     seed: int
     state: Any = field(repr=False, default=None)
 
+    @property
+    def settled(self) -> bool:
+        """Would more search be in vain? The answer fits as well as any can, certified or not."""
+        return self.certified or self.status in (Status.UNCERTIFIED, Status.AMBIGUOUS, Status.INEXACT)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None. The state is left out."""
         return {

@@ -23,7 +23,7 @@ from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
 from phaselect.spectrum import ENERGIES, Spectrum, spectrum
 
-FIELD_SWEEPS = 25
+FIELD_SWEEPS = 50
 """Sweeps at one lam that pay for building the couplings (about M^2 N flops in float32); see benchmarks."""
 
 

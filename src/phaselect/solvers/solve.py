@@ -83,8 +83,7 @@ def solve_instance(
         )
 
     def enough(result: Result) -> bool:
-        settled = result.certified or result.status in (Status.UNCERTIFIED, Status.AMBIGUOUS, Status.INEXACT)
-        return result.mse_y < level if level else settled
+        return result.mse_y < level if level else result.settled
 
     stages = _stages(level, time_limit is not None)
     attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
