@@ -47,7 +47,7 @@ def later_calls() -> Row:
     return at_most("solve, later calls, median (s)", "N = 200, alpha = 1.3", float(np.median(times)), 0.3, detail)
 
 
-def success(n: int, alpha: float, limit: float, count: int = 20) -> Row:
+def success(n: int, alpha: float, limit: float | None = None, count: int = 20) -> Row:
     """Share of the instances certified within 10 s each, with what the baselines do on the same ones."""
     solved, rivals, times = 0, 0, []
     for seed in range(count):
@@ -58,13 +58,10 @@ def success(n: int, alpha: float, limit: float, count: int = 20) -> Row:
         blind = Instance(problem.A, problem.y)
         rivals += any(s.run(blind).certified for s in (AlternatingMinimisation(), ReweightedAmplitudeFlow()))
     detail = f"median {np.median(times):.2f} s, slowest {max(times):.1f} s; either baseline: {rivals}"
-    return at_least(
-        "solve, share certified in 10 s",
-        f"N = {n}, alpha = {alpha:g}, {count} instances",
-        solved / count,
-        limit,
-        detail,
-    )
+    what, size = "solve, share certified in 10 s", f"N = {n}, alpha = {alpha:g}, {count} instances"
+    if limit is None:
+        return Row(what, size, solved / count, "-", True, detail)
+    return at_least(what, size, solved / count, limit, detail)
 
 
 def rows() -> list[Row]:
@@ -73,7 +70,7 @@ def rows() -> list[Row]:
         first_call(cold=False),
         later_calls(),
         success(400, 1.2, 0.95),
-        success(400, 1.2, 0.0, count=100),
-        success(400, 1.15, 0.0),
-        success(200, 1.15, 0.0),
+        success(400, 1.2, count=100),
+        success(400, 1.15),
+        success(200, 1.15),
     ]
