@@ -62,8 +62,8 @@ class Langevin:
         return "langevin"
 
     def default_schedule(self, problem: Instance) -> Schedule:
-        """The paper's product 0.75, mu from 1 to 1000, 100 iterations for each 5 %."""
-        return Schedule.fixed_product(0.75, mu0=1.0, mu_max=1e3, eps=0.05, steps=100, unit="iterations")
+        """The paper's product 0.75, mu from 1 to 1000, 100 iterations for each 2 %."""
+        return Schedule.fixed_product(0.75, mu0=1.0, mu_max=1e3, eps=0.02, steps=100, unit="iterations")
 
     def start(
         self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
