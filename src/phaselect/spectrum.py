@@ -19,6 +19,8 @@ from phaselect.instance import Instance, Vector
 from phaselect.parallel import gram
 
 ENERGIES = ("penalised", "residual")
+WEAKEST = 1e-10
+"""Singular values below this fraction of the largest count as zero: rounding would decide that part of x."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,5 +114,5 @@ def has_spectrum(problem: Instance) -> bool:
 
 def _decompose(problem: Instance) -> Spectrum:
     U, s, _ = np.linalg.svd(problem.A.astype(np.float64, copy=False), full_matrices=False)
-    rank = int(np.sum(s > s[0] * max(problem.A.shape) * np.finfo(np.float64).eps))
+    rank = int(np.sum(s > WEAKEST * s[0]))
     return Spectrum(np.ascontiguousarray(U[:, :rank]), (problem.gain * s[:rank]) ** 2, problem)

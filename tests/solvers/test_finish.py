@@ -73,12 +73,23 @@ def test_rank_deficiency_is_noticed_for_every_pair_of_twin_columns():
         assert not looks_full_rank(Instance(A, np.abs(A @ problem.x0)))
 
 
-def test_a_column_in_tiny_units_is_found_all_the_same():
+def test_nearly_parallel_columns_are_told_apart():
     problem = gaussian_instance(100, 1.5, seed=0)
+    A = problem.A.copy()
+    A[:, 1] = A[:, 0] + 1e-6 * A[:, 1]
+    near = Instance(A, np.abs(A @ problem.x0), problem.x0)
+    merged = near.target_x0.copy()
+    merged[:2] = merged[:2].mean()  # what cannot be seen at a residual of 1e-6
+    estimate = finish_x(near, merged, noiseless=True)
+    np.testing.assert_allclose(estimate.x, near.target_x0, atol=1e-6)
+
+
+def test_a_column_in_tiny_units_is_found_all_the_same():
+    problem = gaussian_instance(400, 1.5, seed=0)
     A = problem.A.copy()
     A[:, 1] *= 1e-7
     tiny = Instance(A, np.abs(A @ problem.x0), problem.x0)
-    estimate = finish_x(tiny, tiny.target_x0 * (1 - np.eye(100)[1]), noiseless=True)
+    estimate = finish_x(tiny, tiny.target_x0 * (1 - np.eye(400)[1]), noiseless=True)
     np.testing.assert_allclose(estimate.x, tiny.target_x0, rtol=1e-6)
 
 

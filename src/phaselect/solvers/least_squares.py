@@ -20,14 +20,14 @@ def least_squares(problem: Instance, v: Vector, x: Vector) -> Vector:
 
 
 def looks_full_rank(problem: Instance) -> bool:
-    """Does least squares forget a random starting point?
+    """Does least squares find a known random solution from another random point?
 
-    What it keeps lies in the null space of A, or is too weakly determined for conjugate gradients: an unlucky
-    start hides a null direction with probability 1e-5.
+    What it misses lies in the null space of A, or is too weakly determined for conjugate gradients; an unlucky
+    pair of points hides a null direction with probability 1e-5.
     """
-    start = np.random.default_rng(0).standard_normal(problem.n)
-    kept = least_squares(problem, np.zeros(problem.m_rows), start)
-    return bool(np.linalg.norm(kept) < 1e-5)
+    solution, start = np.random.default_rng(0).standard_normal((2, problem.n))
+    found = least_squares(problem, problem.forward(solution), start)
+    return bool(np.linalg.norm(found - solution) < 1e-5)
 
 
 def _conjugate_gradient(problem: Instance, b: Vector, tolerance: float) -> Vector:
