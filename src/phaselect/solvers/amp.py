@@ -1,7 +1,7 @@
 r"""Approximate message passing with annealed temperature and regulariser (alg:AMP), collapsed form.
 
 The paper's two-level AMP carries two variances that act only through `V = V0 + V1/mu` (see channels.py). One
-iteration, with nu = 1/(2 mu), Lam = mu*lam and damping psi on (V, w) (on x it would destroy the algorithm):
+iteration, with nu = 1/(2 mu), Lam = mu*lam and damping psi on (V, w), not on x:
 
     Vd <- (1-psi) V + psi Vd;      c = 1/(nu + Vd);      w <- (1-psi)(A x - V g) + psi w
     g, curvature = output channel;  chi = max(0, sum(curvature)/N)

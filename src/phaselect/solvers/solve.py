@@ -48,7 +48,7 @@ def solve(
 
     Message passing with restarts is tried first: it is fast, and right for iid matrices. Where it fails or
     diverges (correlated columns, outliers, few measurements) population annealing takes over, with more and more
-    copies, until the answer is certified, the largest population has failed, or time is out.
+    copies, until the answer is certified, time is out or, without a time limit, the largest population has failed.
 
     A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing.
     y: M magnitudes.
