@@ -136,7 +136,7 @@ def test_the_slow_matched_schedule_of_the_annealers_works_too():
     """At mu ~ 1 AMP rests at x = 0 for a while; that is no reason to stop."""
     for seed in range(3):
         problem = gaussian_instance(100, 1.5, seed=seed)
-        assert AMP(restarts=0).run(problem, Schedule.matched(steps=20), seed=seed).certified
+        assert AMP(restarts=0).run(problem, Schedule.matched(), seed=seed).certified
 
 
 def test_the_best_attempt_is_kept_and_the_reason_told():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from phaselect import Instance, Status, gaussian_instance, solve
-from phaselect.observables import mse_x
-from phaselect.solvers.certificate import certified, determined
+from phaselect.observables import mse_x, mse_y
+from phaselect.solvers.certificate import EXACT_FIT, certified, determined
 from phaselect.spectrum import spectrum
 from tests.exact import all_signs
 
@@ -79,6 +79,24 @@ def test_what_the_data_fix_is_determined(with_svd):
         if with_svd:
             spectrum(problem)
         assert determined(problem, problem.x0, problem.signs, problem.n)
+
+
+def test_a_wrong_sign_at_a_tiny_magnitude_is_not_certified():
+    """Its residual is below what counts as exact; only the miss at that one measurement tells."""
+    A, x0 = gauss(130, 100) / 10, rng.standard_normal(100)
+    A[7] -= (A[7] @ x0 - 1e-6) * x0 / (x0 @ x0)
+    problem = Instance(A, np.abs(A @ x0), x0)
+    signs = problem.signs * (1 - 2 * np.eye(130)[7])
+    fitted = np.linalg.lstsq(A, signs * problem.y, rcond=None)[0]
+    assert mse_y(problem, fitted, signs) < EXACT_FIT
+    assert not certified(problem, fitted, signs, 100)
+    assert certified(problem, x0, problem.signs, 100)
+
+
+def test_a_close_fit_is_not_an_exact_one():
+    """Every measurement met to 1e-5, and no impostor could: the right signs, but not the exact x."""
+    problem = gaussian_instance(100, 1.3, seed=0)
+    assert not certified(problem, 1.00001 * problem.x0, problem.signs, 100)
 
 
 def test_small_discrete_problems_by_enumeration():

@@ -115,6 +115,7 @@ def test_tiny_noise(noise):
     problem = gaussian_instance(100, 1.6, seed=0, noise=noise)
     result = solve(problem.A, problem.y, noise=noise)
     assert result.status is Status.ESTIMATE
+    assert result.solver == "amp"  # followed to the end of its schedule, it needs no population to rescue it
     assert mse_x(problem.x0, result.x) < 3 * noise / 0.6
 
 
