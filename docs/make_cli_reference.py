@@ -1,5 +1,6 @@
 """Writes docs/cli.md from the commands' own help: `python docs/make_cli_reference.py`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,11 +13,14 @@ HEAD = "# Command line\n\nWritten by `docs/make_cli_reference.py` from `--help`.
 def reference() -> str:
     """Help of the program and of each command."""
     root = click.Context(main, info_name="phaselect", **main.context_settings)
-    parts = [section("phaselect", main.get_help(root))]
-    for name, command in main.commands.items():
-        context = click.Context(command, info_name=name, parent=root)
-        parts.append(section(f"phaselect {name}", command.get_help(context)))
-    return "\n".join([HEAD, *parts])
+    return "\n".join([HEAD, *sections(main, root)])
+
+
+def sections(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Help of a command, and of its commands if it is a group."""
+    yield section(context.command_path, command.get_help(context))
+    for name, inner in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from sections(inner, click.Context(inner, info_name=name, parent=context))
 
 
 def section(title: str, text: str) -> str:

@@ -1,5 +1,7 @@
 """Real phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs."""
 
+from typing import TYPE_CHECKING, Any
+
 from phaselect.errors import InputError
 from phaselect.instance import Instance, gaussian_instance, load
 from phaselect.schedule import Schedule
@@ -10,6 +12,9 @@ from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
 from phaselect.solvers.solve import SOLVERS, solve, solve_instance
+
+if TYPE_CHECKING:
+    from phaselect import theory
 
 __all__ = [
     "AMP",
@@ -28,5 +33,15 @@ __all__ = [
     "load",
     "solve",
     "solve_instance",
+    "theory",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """`phaselect.theory` is imported when it is first used: solving does not need it."""
+    if name == "theory":
+        import importlib
+
+        return importlib.import_module("phaselect.theory")
+    raise AttributeError(f"module 'phaselect' has no attribute {name!r}")

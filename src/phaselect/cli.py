@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,8 @@ import click
 import numpy as np
 
 import phaselect
+from phaselect.cli_theory import theory
+from phaselect.cli_tools import OneLineErrors, check_writable, example
 from phaselect.errors import InputError
 from phaselect.files import save_arrays
 from phaselect.instance import Instance, gaussian_instance, load
@@ -23,38 +22,16 @@ from phaselect.solvers.solve import SOLVERS, solve_instance
 INTERRUPTED = 130
 
 
-class _OneLineErrors(click.Group):
-    """Bad input ends a command with one line on stderr and exit code 2."""
-
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except InputError as error:
-            click.echo(f"phaselect: {error}", err=True)
-            context.exit(2)
-        except BrokenPipeError:  # the reader of our output went away, as in `phaselect ... | head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            context.exit(1)
-
-
-def _example(*lines: str) -> Callable[[Any], Any]:
-    """Shows examples at the end of a command's help."""
-    text = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-    def decorate(command: click.Command) -> click.Command:
-        command.epilog = text
-        return command
-
-    return decorate
-
-
-@click.group(cls=_OneLineErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(phaselect.__version__, prog_name="phaselect")
 def main() -> None:
     """Real phase retrieval: find x from the magnitudes y = |A x|."""
 
 
-@_example("phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz")
+main.add_command(theory)
+
+
+@example("phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz")
 @main.command()
 @click.option("--n", type=int, required=True, help="Number of unknowns.")
 @click.option("--alpha", type=float, required=True, help="Measurements per unknown; must exceed 1.")
@@ -68,13 +45,13 @@ def main() -> None:
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .npz file to write.")
 def generate(out: str, **options: Any) -> None:
     """Draw a random instance: Gaussian A and x0, y = |A x0|, and a test set."""
-    _check_writable(out, ".npz")
+    check_writable(out, ".npz")
     problem = gaussian_instance(**options)
     problem.save(out)
     click.echo(f"wrote {out}: {problem}")
 
 
-@_example(
+@example(
     "phaselect solve inst.npz",
     "phaselect solve inst.npz --solver pa --time-limit 60 --out x.npz",
     "phaselect solve A.csv y.csv --json",
@@ -113,7 +90,7 @@ def solve(
         raise InputError("give one .npz file, or two files: A and y")
     if noise is not None and solver != "auto":
         raise InputError("--noise goes with --solver auto")
-    _check_writable(out, ".npz")
+    check_writable(out, ".npz")
     if out is not None and Path(out).resolve() in [Path(name).resolve() for name in files]:
         raise InputError(f"--out {out} would overwrite the data: give another name")
     problem = load(*files)
@@ -129,7 +106,7 @@ def solve(
         context.exit(INTERRUPTED)
 
 
-@_example("phaselect demo --out demo.png")
+@example("phaselect demo --out demo.png")
 @main.command()
 @click.option("--n", type=int, default=400, show_default=True, help="Number of unknowns.")
 @click.option("--alpha", type=float, default=1.25, show_default=True, help="Measurements per unknown.")
@@ -148,9 +125,10 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
     from rich.table import Table
 
     from phaselect import demo as show
+    from phaselect.plots import save
     from phaselect.progress import progress_bar
 
-    _check_writable(out, ".png", ".pdf", ".svg")
+    check_writable(out, ".png", ".pdf", ".svg")
     problem = gaussian_instance(n, alpha, seed=seed)
     with progress_bar() as bar:
         results = show.compare(problem, seed, bar)
@@ -158,7 +136,7 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
     for result in results:
         table.add_row(*show.row(problem, result))
     Console().print(table)
-    show.save(show.draw(problem, results), out)
+    save(show.draw(problem, results), out)
     click.echo(f"wrote {out}: overlap and residual along each anneal")
     if results[-1].status is Status.INTERRUPTED:
         context.exit(INTERRUPTED)
@@ -185,14 +163,3 @@ def _report(result: Result, truth: dict[str, float]) -> None:
     }
     for name, text in lines.items():
         click.echo(f"{name:10}{text}")
-
-
-def _check_writable(path: str | None, *suffixes: str) -> None:
-    """Say before the work, not after, that the answer could not be written."""
-    if path is None:
-        return
-    if path and Path(path).suffix.lower() not in suffixes:
-        raise InputError(f"{path}: name the file {' or '.join(suffixes)}")
-    folder = Path(path).resolve().parent
-    if not path or not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise InputError(f"cannot write {path!r}: {folder} is not a folder that can be written to")

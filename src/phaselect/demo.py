@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phaselect.files import atomic_write
 from phaselect.instance import Instance
 from phaselect.observables import overlap
 from phaselect.schedule import Schedule
@@ -73,9 +71,3 @@ def draw(problem: Instance, results: list[Result]) -> Figure:
     right.legend(frameon=False, fontsize=8, loc="lower left")
     figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$", fontsize=10)
     return figure
-
-
-def save(figure: Figure, path: str | Path) -> None:
-    """Write the figure in the format its name asks for, whole or not at all."""
-    with atomic_write(path) as stream:
-        figure.savefig(stream, format=Path(path).suffix.lstrip(".").lower() or "png", dpi=150)

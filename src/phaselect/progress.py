@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -37,3 +37,17 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
             bars.update(task, description=event.solver, completed=event.fraction, mu=event.mu, mse_y=event.mse_y)
 
         yield update
+
+
+@contextmanager
+def share_bar(console: Console | None = None) -> Iterator[Callable[[float], None]]:
+    """A callback that takes the share done, from 0 to 1, and draws a bar; silent off a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    console = console or Console(stderr=True)
+    columns = (BarColumn(bar_width=30), TimeElapsedColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("", total=1.0)
+        yield lambda share: bars.update(task, completed=share)

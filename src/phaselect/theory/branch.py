@@ -1,0 +1,64 @@
+"""A branch: the saddle point followed along a schedule, as a table with a solver's column names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.schedule import Schedule
+from phaselect.theory.control import Control, State
+from phaselect.theory.flow import flow
+from phaselect.theory.saddle import Point, PointStatus, Start, point_at, starting_state
+
+Branch = dict[str, NDArray[Any]]
+"""Named columns of equal length, as a solver's trace: mu, lam, mse_y, m, O, energy, q1, V, free_entropy and more."""
+
+
+def follow(alpha: float, schedule: Schedule, start: Start = "uninformed") -> Branch:
+    """The branch that an infinitely slow anneal along `schedule` stays on, a row for each temperature.
+
+    Each saddle point starts from the one before. Where the branch ends (a spinodal) the next row lies on another one:
+    m jumps. A row whose column `converged` is False is no saddle point.
+
+    >>> from phaselect import Schedule
+    >>> branch = follow(1.2, Schedule.matched(mu0=0.5, mu_max=1e4, eps=0.2))
+    >>> f"{branch['m'][0]:.3f} {branch['m'][-1]:.3f}"
+    '0.000 1.000'
+    """
+    return table(points_along(alpha, schedule, start))
+
+
+def points_along(alpha: float, schedule: Iterable[tuple[float, float]], start: Start = "uninformed") -> Iterator[Point]:
+    """The points of `follow`, one by one."""
+    for control, arrival in states_along((Control(alpha, mu, lam) for mu, lam in schedule), start):
+        status = PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED
+        yield point_at(arrival, control, status)
+
+
+def states_along(controls: Iterable[Control], start: Start = "uninformed") -> Iterator[tuple[Control, Any]]:
+    """Attractors along a path of controls, each reached from the one before."""
+    state: State | None = None
+    for control in controls:
+        arrival = flow(_departure(state, start, control), control)
+        state = arrival.state if arrival.converged else None
+        yield control, arrival
+
+
+def _departure(state: State | None, start: Start, control: Control) -> State:
+    """The previous state; one without overlap stands for the uninformed start, which leaves where it is unstable."""
+    if state is None:
+        return starting_state(start, control)
+    if state.m == state.spread == 0.0:
+        return starting_state("uninformed", control)
+    return state
+
+
+def table(points: Iterable[Point]) -> Branch:
+    """Points as columns; `converged` and `trusted` are columns too."""
+    rows = list(points)
+    names = [field.name for field in fields(Point) if field.name != "status"] + ["converged", "trusted"]
+    return {name: np.array([getattr(row, name) for row in rows]) for name in names}
