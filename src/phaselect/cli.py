@@ -28,9 +28,6 @@ def main() -> None:
     """Real phase retrieval: find x from the magnitudes y = |A x|."""
 
 
-main.add_command(theory)
-
-
 @example("phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz")
 @main.command()
 @click.option("--n", type=int, required=True, help="Number of unknowns.")
@@ -163,3 +160,6 @@ def _report(result: Result, truth: dict[str, float]) -> None:
     }
     for name, text in lines.items():
         click.echo(f"{name:10}{text}")
+
+
+main.add_command(theory)

@@ -30,7 +30,7 @@ def critical_alpha(product: float = 1.0, tolerance: float = 1e-5) -> float:
     threshold of Bayes-optimal message passing.
 
     >>> f"{critical_alpha():.4f}"
-    '1.1283'
+    '1.1285'
     """
     check_positive("product", product)
     mus = np.geomspace(0.5, 3e4, 32)
