@@ -6,7 +6,7 @@ a branch and a trace can be drawn over each other as they are.
 
 from phaselect.theory.branch import Branch, follow
 from phaselect.theory.clusters import ClusterState, cluster_free_entropy
-from phaselect.theory.complexity import complexity_at_random, complexity_curve
+from phaselect.theory.complexity import complexity_at_random, complexity_curve, saddle_point_at_overlap
 from phaselect.theory.continuation import trace_curve
 from phaselect.theory.control import Conjugates, Control, Overlaps
 from phaselect.theory.free_entropy import conjugates_at, free_entropy, g_e, g_i, g_s, gradient
@@ -70,6 +70,7 @@ __all__ = [
     "phase_diagram",
     "replicon_line",
     "saddle_point",
+    "saddle_point_at_overlap",
     "stability_density",
     "state_evolution",
     "static_tau",

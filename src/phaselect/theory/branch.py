@@ -19,10 +19,11 @@ Branch = dict[str, NDArray[Any]]
 
 
 def follow(alpha: float, schedule: Schedule, start: Start = "uninformed") -> Branch:
-    """The branch that an infinitely slow anneal along `schedule` stays on, a row for each temperature.
+    """A branch along `schedule`, a row for each temperature.
 
-    Each saddle point starts from the one before. Where the branch ends (a spinodal) the next row lies on another one:
-    m jumps. A row whose column `converged` is False is no saddle point.
+    start: "uninformed", the branch of an infinitely slow anneal: each saddle point starts from the one before, and where the
+    branch ends (a spinodal) the next row lies on another one: m jumps. "informed", what the signal itself flows to at
+    each temperature. `Overlaps`, an anneal that starts there. A row whose column `converged` is False is no saddle point.
 
     >>> from phaselect import Schedule
     >>> branch = follow(1.2, Schedule.matched(mu0=0.5, mu_max=1e4, eps=0.2))
@@ -40,7 +41,7 @@ def points_along(alpha: float, schedule: Iterable[tuple[float, float]], start: S
 
 
 def states_along(controls: Iterable[Control], start: Start = "uninformed") -> Iterator[tuple[Control, Any]]:
-    """Attractors along a path of controls, each reached from the one before."""
+    """Attractors along a path of controls, each reached from the one before, or from the signal."""
     state: State | None = None
     for control in controls:
         arrival = flow(_departure(state, start, control), control)
@@ -50,7 +51,7 @@ def states_along(controls: Iterable[Control], start: Start = "uninformed") -> It
 
 def _departure(state: State | None, start: Start, control: Control) -> State:
     """The previous state; one without overlap stands for the uninformed start, which leaves where it is unstable."""
-    if state is None:
+    if state is None or start == "informed":
         return starting_state(start, control)
     if state.m == state.spread == 0.0:
         return starting_state("uninformed", control)

@@ -18,7 +18,7 @@ from phaselect.theory.branch import Branch, table
 from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import AIM, TOLERANCE, Arrival, channel_map, flow, paramagnet, residual
 from phaselect.theory.quadrature import Array
-from phaselect.theory.saddle import PointStatus, point_at, starting_state
+from phaselect.theory.saddle import Point, PointStatus, point_at, starting_state
 
 WIDTH = 1e-6
 RUNG = 1.3
@@ -41,21 +41,30 @@ def check_overlap(overlap: float) -> None:
 def complexity_curve(alpha: float, lam: float = 0.0, *, overlap: float, mus: Sequence[float]) -> Branch:
     """Saddle points at fixed overlap O of the signs, a row for each mu (in increasing order).
 
-    Columns as in `follow`; `complexity` against `mse_y` or `m` is the paper's figure. Rows that are not `converged`
-    are no saddle points.
+    Columns as in `follow`; `complexity` against `mse_y` or `m` is the paper's figure. Rows that are not `converged` are no
+    saddle points.
     """
+    return table(_points(alpha, lam, overlap, [float(mu) for mu in mus]))
+
+
+def saddle_point_at_overlap(alpha: float, mu: float, lam: float = 0.0, *, overlap: float) -> Point:
+    """The saddle point at which the signs have overlap O with the truth, phi being whatever it takes.
+
+    At the same phi `saddle_point` may find another: where phi < 0 < O, the mirror image has more sign vectors.
+    """
+    return next(_points(alpha, lam, overlap, [mu]))
+
+
+def _points(alpha: float, lam: float, overlap: float, mus: list[float]) -> Iterator[Point]:
     check_overlap(overlap)
-    wanted = [float(mu) for mu in mus]
-    if not wanted or any(low >= high for low, high in pairwise(wanted)):
+    if not mus or any(low >= high for low, high in pairwise(mus)):
         raise InputError("mus must be a non-empty increasing list of temperatures")
-    check_positive("mu", wanted[0])
-    points = []
-    for control, state in _states(alpha, lam, overlap, wanted):
+    check_positive("mu", mus[0])
+    for control, state in _states(alpha, lam, overlap, mus):
         arrival = Arrival(state, residual(state, control), 0)
         point = point_at(arrival, control, PointStatus.CONVERGED)
         exact = arrival.residual < TOLERANCE and abs(point.O - overlap) < TOLERANCE
-        points.append(point if exact else point_at(arrival, control, PointStatus.NOT_CONVERGED))
-    return table(points)
+        yield point if exact else point_at(arrival, control, PointStatus.NOT_CONVERGED)
 
 
 def _states(alpha: float, lam: float, overlap: float, mus: list[float]) -> Iterator[tuple[Control, State]]:

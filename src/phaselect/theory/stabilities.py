@@ -26,7 +26,7 @@ NODES = 32
 
 
 class GapDensity(NamedTuple):
-    """Densities on a grid of gaps, in the gauge where the right sign is +: all gaps, and those with the right sign."""
+    """Densities on a grid of gaps: P of all, and P_right (P_* in the paper) of those whose sign is right."""
 
     gap: Array
     P: Array

@@ -1,0 +1,104 @@
+"""The distribution of the gaps: sums, moments, and Metropolis runs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
+from phaselect.spectrum import spectrum
+from phaselect.theory import saddle_point, saddle_point_at_overlap, stability_density
+
+GRID = np.linspace(-9, 9, 1801)
+POINTS = [
+    (1.7, 1.0, 0.0, 0.0),
+    (1.7, 3.6, 0.0, 0.0),
+    (1.2, 49.0, 1 / 49, 0.0),
+    (1.7, 2.5, 0.5, 0.3),
+    (1.7, 9.0, 0.0, -0.4),
+]
+
+
+@pytest.mark.parametrize("control", POINTS)
+def test_sums(control):
+    point = saddle_point(*control)
+    density = stability_density(point, GRID)
+    step = GRID[1] - GRID[0]
+    assert density.P.sum() * step == pytest.approx(1, abs=1e-8)
+    assert density.P_right.sum() * step == pytest.approx(0.5 * (1 + point.O), abs=1e-8)
+    assert (density.P >= density.P_right).all()
+    assert (density.P_right >= 0).all()
+
+
+@pytest.mark.parametrize("control", POINTS)
+def test_moments_follow_from_the_saddle_point(control):
+    """E[Delta u0]... in the gauge: E[Delta^2] from normal equations: |A x|^2 = x.A^T(S y) - (lam/2)|x|^2, and
+    mse_y = 1 - 2 E[S y Delta] + E[Delta^2]."""
+    point = saddle_point(*control)
+    density = stability_density(point, GRID)
+    second = np.sum(density.P * GRID**2) * (GRID[1] - GRID[0])
+    penalty = point.lam * point.q1 / (2 * point.alpha)  # E[S y Delta] = E[Delta^2] + penalty
+    assert point.mse_y == pytest.approx(1 - second - 2 * penalty, abs=1e-8)
+
+
+def gaps(alpha, mu, lam, n, seeds, aligned, replicas=64):
+    """Gaps and whether their signs are right, from populations at equilibrium; aligned with the signal where theory has m > 0."""
+    found, right = [], []
+    for seed in seeds:
+        problem = gaussian_instance(n, alpha, seed=seed)
+        levels = np.concatenate([np.geomspace(0.1, mu, 20), np.full(10, mu)])
+        lams = np.full_like(levels, lam)
+        run = PopulationAnnealing(replicas=replicas, eager=False)
+        state = run.run(problem, Schedule(levels, lams, steps=20), seed=seed).state
+        spectral = spectrum(problem)
+        true = np.sign(problem.A @ problem.x0)
+        for signs, c in zip(state.signs, state.c, strict=True):
+            z = problem.measure(spectral.ridge(c, lam))
+            flip = np.sign(z @ (true * problem.target)) if aligned else 1.0
+            found.append(flip * z)
+            right.append(flip * signs * true > 0)
+    return np.array(found), np.array(right)
+
+
+@pytest.mark.parametrize(("alpha", "mu", "lam", "n"), [(1.7, 1.0, 0.0, 300), (1.3, 2.0, 0.5, 300)])
+def test_against_metropolis(alpha, mu, lam, n):
+    """Histograms of 8 instances x 64 copies. Each bin within 4 standard errors over instances plus 3 % of the peak, which
+    is what fluctuations of the overlap at N = 300 leave (they shrink with N)."""
+    point = saddle_point(alpha, mu, lam)
+    measured, right = gaps(alpha, mu, lam, n, range(8), aligned=point.m > 0)
+    edges = np.linspace(-3, 3, 25)
+    centres, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
+    fine = stability_density(point, np.linspace(-3, 3, 24 * 8 + 1))
+    copies = measured.shape[0] // 8
+    for chosen, density in ((np.ones_like(right), fine.P), (right, fine.P_right)):
+        histograms = np.array(
+            [
+                np.histogram(measured[i : i + copies][chosen[i : i + copies]], edges)[0]
+                / (copies * measured.shape[1] * width)
+                for i in range(0, measured.shape[0], copies)
+            ]
+        )
+        histograms = 0.5 * (histograms + histograms[:, ::-1])  # theory is even in the gap
+        cells = [np.trapezoid(density[8 * k : 8 * k + 9], dx=width / 8) / width for k in range(centres.size)]
+        error = histograms.std(axis=0) / math.sqrt(len(histograms))
+        np.testing.assert_array_less(np.abs(histograms.mean(axis=0) - cells), 4 * error + 0.03 * max(cells))
+
+
+def test_the_paper_s_panels():
+    """O = 0.5, alpha = 1.7: P_* has a dip at 0 that a larger mu or a larger lam deepens. P narrows with lam (not, as
+    the paper has it, with mu too)."""
+
+    def at(mu, lam):
+        point = saddle_point_at_overlap(1.7, mu, lam, overlap=0.5)
+        density = stability_density(point, np.linspace(0, 3, 61))
+        return density.P[0], density.P_right[0] / density.P_right.max()
+
+    (peak, dip), (_, colder_dip), (regular_peak, regular_dip) = at(2.5, 0.0), at(3.5, 0.0), at(2.5, 0.5)
+    assert 1 > dip > max(colder_dip, regular_dip)
+    assert peak < regular_peak
+
+
+def test_bad_input():
+    point = saddle_point(1.7, 1.0)
+    with pytest.raises(InputError, match="finite gaps"):
+        stability_density(point, [0.0, math.nan])

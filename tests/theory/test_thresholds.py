@@ -1,0 +1,121 @@
+"""Published and independently computed thresholds."""
+
+import math
+
+import numpy as np
+import pytest
+
+from phaselect import InputError, theory
+from phaselect.theory.control import Control
+from phaselect.theory.flow import growth_rates, paramagnet
+
+
+@pytest.mark.parametrize(("product", "alpha"), [(1.0, 1.1283), (0.5, 1.1595), (2.0, 1.1475)])
+def test_critical_alpha(product, alpha):
+    assert theory.critical_alpha(product) == pytest.approx(alpha, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("product", "low", "high"), [(0.3, 1.20, 1.25), (3, 1.17, 1.20), (6, 1.20, 1.25), (10, 1.25, 1.30)]
+)
+def test_critical_alpha_of_bad_products(product, low, high):
+    assert low < theory.critical_alpha(product, tolerance=1e-2) < high
+
+
+def test_matched_threshold_is_the_bayes_optimal_one():
+    """By the scalar equation at mu = infinity: the largest alpha with a root. Another algorithm, another limit."""
+    low, high = 1.1, 1.2
+    while high - low > 1e-6:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if theory.bayes_optimal(middle).phase == "easy" else (middle, high)
+    assert theory.critical_alpha(1.0) == pytest.approx(low, abs=2e-5)
+
+
+@pytest.fixture(scope="module")
+def diagram():
+    return theory.phase_diagram(0.0, [1.2, 1.5, 1.6, 1.7])
+
+
+def test_merging_without_regulariser(diagram):
+    assert 1.6 < diagram.alpha_merge < 1.7
+    assert 1.55 < diagram.alpha_recovery < 1.6
+    assert np.isnan(diagram.lines["mu_spinodal"][3])
+
+
+def test_lines_without_regulariser(diagram):
+    lines = diagram.lines
+    assert lines["mu_spinodal"][2] == pytest.approx(4.1289, abs=1e-3)
+    assert lines["mu_uninformed_end"][2] == pytest.approx(9.3455, abs=1e-3)
+    assert math.isinf(lines["mu_uninformed_end"][0])
+    assert math.isinf(lines["mu_uninformed_end"][1])
+    for alpha, spinodal, first in zip(lines["alpha"][:3], lines["mu_spinodal"], lines["mu_first_order"], strict=False):
+        assert spinodal < first
+        assert theory.saddle_point(alpha, spinodal * 1.001, start="informed").m > 0.7
+        assert theory.saddle_point(alpha, spinodal * 0.999, start="informed").m < 0.2
+        gap = [theory.saddle_point(alpha, first, start=s).free_entropy for s in ("informed", "uninformed")]
+        assert gap[0] == pytest.approx(gap[1], abs=1e-7)
+
+
+@pytest.mark.parametrize("alpha", [1.1, 1.3, 1.5])
+def test_no_overlap_grows_without_regulariser_up_to_one_and_a_half(alpha):
+    """2 alpha V/s2^2 -> 2 (alpha - 1) as mu -> infinity."""
+    for mu in np.geomspace(0.1, 1e6, 20):
+        control = Control(alpha, mu)
+        assert growth_rates(paramagnet(control), control)[1] < 1
+    assert theory.max_overlap(alpha) == (0.0, pytest.approx(math.nan, nan_ok=True))
+    assert math.isinf(theory.mu_at_overlap(alpha))
+
+
+def test_a_little_regulariser_recovers_with_few_measurements():
+    """The paper's lam = 0.005: recovery near the Bayes-optimal ratio, at the price of m < 1."""
+    found = theory.phase_diagram(0.005, [1.2, 1.3])
+    assert found.alpha_recovery < 1.2
+    assert np.isfinite(found.lines["mu_uninformed_end"]).all()
+    m, mu = theory.max_overlap(1.3, 0.005)
+    assert 0.9 < m < 0.999
+    assert theory.saddle_point(1.3, mu, 0.005, start="informed").m == pytest.approx(m, abs=1e-6)
+    assert theory.mu_at_overlap(1.3, 0.05) < theory.mu_at_overlap(1.3, 0.005)
+
+
+def test_branches_never_separate_at_large_lam():
+    assert math.isnan(theory.alpha_merge(0.05))
+
+
+def test_mu_at_overlap_is_where_it_says():
+    mu = theory.mu_at_overlap(1.7, 0.0, m=0.1)
+    assert theory.saddle_point(1.7, mu).m == pytest.approx(0.1, abs=1e-6)
+
+
+def test_entropy_crisis():
+    mu = theory.entropy_crisis(1.5)
+    assert mu == pytest.approx(70, abs=3)
+    assert theory.saddle_point(1.5, mu).complexity == pytest.approx(0, abs=1e-8)
+    assert math.isinf(theory.entropy_crisis(1.7))
+
+
+def test_replicon_line():
+    line = theory.replicon_line([1.2, 1.4], lam=0.05)
+    for alpha, mu in zip(line["alpha"], line["mu_replicon"], strict=True):
+        assert (
+            theory.saddle_point(alpha, mu * 0.999, 0.05).replicon
+            < 1
+            < theory.saddle_point(alpha, mu * 1.001, 0.05).replicon
+        )
+    assert math.isinf(theory.replicon_line([1.3])["mu_replicon"][0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.critical_alpha(0.0), "product = 0 must be a positive"),
+        (lambda: theory.phase_diagram(0.0, [1.0]), "recovery needs more measurements than unknowns"),
+        (lambda: theory.phase_diagram(-1.0, [1.2]), "lam = -1 must be 0 or more"),
+        (lambda: theory.mu_at_overlap(0.9, 0.1), "recovery needs"),
+        (lambda: theory.mu_at_overlap(1.2, 0.1, m=1.5), "m = 1.5 must lie between 0 and 1"),
+        (lambda: theory.entropy_crisis(0.5), "recovery needs"),
+        (lambda: theory.max_overlap(0.5), "alpha must exceed 1"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
