@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.files import atomic_write
 from phaselect.theory import (
@@ -41,6 +42,21 @@ def panels(count: int) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
+def logarithmic(axes: Axes, name: str, values: NDArray[Any]) -> None:
+    """A logarithmic axis, with plain numbers where it spans few decades; linear if there is nothing to show."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    shown = values[np.isfinite(values) & (values > 0)]
+    if shown.size == 0:
+        return
+    axes.set(**{f"{name}scale": "log"})
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_minor_formatter(NullFormatter())
+    if shown.max() / shown.min() < 300:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
 def draw_point(point: Point) -> Figure:
     """The distribution of the gaps at a saddle point."""
     figure, (axes,) = panels(1)
@@ -63,9 +79,10 @@ def draw_branch(branch: Branch) -> Figure:
         if not stable.all():
             near = stable & ~(np.roll(stable, 1) & np.roll(stable, -1))  # the dashes touch the line
             axes.plot(branch["mu"], np.where(~stable | near, branch[name], np.nan), "--", color=RED, label="unstable")
-        axes.set(xscale="log", xlabel=MU, ylabel=label)
+        axes.set(xlabel=MU, ylabel=label)
+        logarithmic(axes, "x", branch["mu"])
     left.set_ylim(-0.03, 1.05)
-    right.set_yscale("log")
+    logarithmic(right, "y", branch["mse_y"])
     if not stable.all():
         left.legend(frameon=False, fontsize=8)
     figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$", fontsize=10)
@@ -78,7 +95,8 @@ def draw_thresholds(products: list[float], alphas: list[float]) -> Figure:
     axes.plot(products, alphas, "o-", color=BLUE)
     axes.axhline(1.1285, color="grey", lw=0.8, ls=":")
     axes.text(0.98, 1.1285, "Bayes-optimal", transform=axes.get_yaxis_transform(), fontsize=7, ha="right", va="bottom")
-    axes.set(xscale="log", xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers")
+    axes.set(xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers")
+    logarithmic(axes, "x", np.array(products))
     return figure
 
 
@@ -101,7 +119,8 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
             axes.text(
                 value, 0.03, f" {label}", transform=axes.get_xaxis_transform(), fontsize=7, rotation=90, va="bottom"
             )
-    axes.set(yscale="log", xlabel=r"measurements per unknown $\alpha$", ylabel=MU)
+    axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=MU)
+    logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
     axes.legend(frameon=False, fontsize=8)
     figure.suptitle(rf"$\lambda = {diagram.lam:g}$", fontsize=10)
     return figure
@@ -153,6 +172,7 @@ def draw_traps(table: Branch) -> Figure:
         for name, style, colour, text in lines:
             values = np.where(np.isfinite(table[name]), table[name], np.nan)
             axes.plot(alpha, values, style, marker="o", ms=3, color=colour, label=text)
-        axes.set(yscale="log", xlabel=r"measurements per unknown $\alpha$", ylabel=label)
+        axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=label)
+        logarithmic(axes, "y", np.concatenate([table[name] for name, *_ in lines]))
         axes.legend(frameon=False, fontsize=8)
     return figure

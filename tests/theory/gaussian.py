@@ -2,7 +2,8 @@
 
 For u0 ~ N(0,1) and w = m u0 + sqrt(q0 - m^2) z the characteristic function of the product is elementary, and
 
-    tanh(x) = int_0^inf sin(k x)/sinh(pi k/2) dk,    log 2cosh(x) = log 2 + int_0^inf (1 - cos(k x))/(k sinh(pi k/2)) dk.
+    tanh(x) = int_0^inf sin(k x)/sinh(pi k/2) dk,
+    log 2cosh(x) = log 2 + int_0^inf (1 - cos(k x))/(k sinh(pi k/2)) dk.
 
 Nothing here is shared with `src`: no angles, no digamma, no panels.
 """

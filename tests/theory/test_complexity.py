@@ -50,8 +50,8 @@ def test_zero_overlap_is_the_paramagnet():
 
 
 def test_against_enumeration():
-    """Mean residual of the sign vectors at each overlap, weighted by exp(-mu E), N = 10, M = 17: typical, not exact, in so small
-    a system; 10 % on the mean of 15 instances."""
+    """Mean residual of the sign vectors at one overlap, weighted by exp(-mu E), N = 10, M = 17: 10 % on the mean of 15
+    instances is what so small a system allows."""
     mu, overlap = 0.4, 1 - 2 * 5 / 17
     measured = []
     for seed in range(15):

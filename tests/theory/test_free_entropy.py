@@ -73,7 +73,7 @@ def test_energy_is_minus_the_slope_in_mu(control, start):
 def test_sign_overlap_is_the_slope_in_phi(control, start):
     h, a, mu, lam, phi = 1e-4, control.alpha, control.mu, control.lam, control.phi
     slope = (solve(a, mu, lam, phi + h).free_entropy - solve(a, mu, lam, phi - h).free_entropy) / (2 * h)
-    assert point_of(control).O == pytest.approx(slope / control.alpha, rel=1e-6)
+    assert pytest.approx(slope / control.alpha, rel=1e-6) == point_of(control).O
 
 
 @pytest.mark.parametrize(("control", "start"), CONTROLS)

@@ -27,7 +27,7 @@ def test_equal_overlaps_are_replica_symmetric_at_every_tau(control, tau):
     np.testing.assert_allclose(moved, state, atol=1e-8)
     order, hats = overlaps_and_conjugates(state, out, point.control)
     assert cluster_free_entropy(order, hats, point.control, tau) == pytest.approx(point.free_entropy, abs=1e-8)
-    assert out.O == pytest.approx(point.O, abs=1e-9)
+    assert pytest.approx(point.O, abs=1e-9) == out.O
 
 
 @pytest.mark.parametrize("tau", [0.4, 1.0])
@@ -83,7 +83,7 @@ def test_energy_is_minus_the_slope_in_mu():
 def test_small_clusters_grow_by_the_replicon(control):
     point = saddle_point(*control)
     moved, _ = cluster_map(unbroken(point, 1e-5), point.control, 0.8)
-    assert moved.D1 / 1e-5 == pytest.approx(point.replicon, rel=1e-4)
+    assert pytest.approx(point.replicon, rel=1e-4) == moved.D1 / 1e-5
 
 
 @pytest.mark.parametrize("alpha", [1.55, 1.7])
@@ -127,8 +127,8 @@ def test_static_tau():
 
 
 def test_annealing_without_regulariser_ends_in_the_trap(trap):
-    """Six anneals at alpha = 1.5, lam = 0, N = 400: none finds the signal, each ends above the ground state of the clusters, and
-    their mean within 20 % of the misfit where clusters form."""
+    """Six anneals at alpha = 1.5, lam = 0, N = 400: none finds the signal, each ends above the ground state of the
+    clusters, and their mean within 20 % of the misfit where clusters form."""
     schedule = Schedule.fixed_lambda(0.0, mu0=0.5, mu_max=3e3, eps=0.1, steps=20)
     ends = []
     for seed in range(6):

@@ -12,9 +12,9 @@ from phaselect.theory.control import State
 from phaselect.theory.flow import flow, growth_rates, paramagnet, residual, saddle_map
 from phaselect.theory.replicon import replicon
 
-# alpha, mu, lam, start, V0, V1, q0, m, Phi, mse_y, Sigma: computed once with independent code, to the digits shown. Rows 2 and 6
-# were tabled there at mu = 3.577 and 1.921, which cannot be: V1 depends on lam alone, and lam = 1/1.921 gives 0.5799, not
-# 0.5792. At the mu below every digit of the row is met. Row 5 likewise needs mu = 49.148, within the rounding of 49.15.
+# alpha, mu, lam, start, V0, V1, q0, m, Phi, mse_y, Sigma: computed once with independent code, to the digits shown.
+# Rows 2 and 6 were tabled there at mu = 3.577 and 1.921, which cannot be: V1 depends on lam alone, and lam = 1/1.921
+# gives 0.5799, not 0.5792. At the mu below every digit of the row is met. Row 5 needs mu = 49.148, i.e. 49.15.
 ROWS = [
     (1.7, 1.0, 0, "uninformed", "2.05742", "0.714286", "0", "0", "0.754032", "0.152825", "1.01384"),
     (1.7, 3.5792, 0, "uninformed", "0.2235", "0.714286", "0.9195", "0.91625", "0.4039", "0.035518", "0.6200"),
@@ -59,7 +59,7 @@ def test_every_temperature(alpha, product, start, mu):
 
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, 5000.0])
 def test_nishimori_line(mu):
-    """With the prior and the noise of the posterior, truth and samples are alike: here only mu -> infinity is matched."""
+    """m = q0 at the matched product as mu -> infinity; at finite mu the noise that mu assumes is not there."""
     point = saddle_point(1.2, 1e8, 1e-8)
     assert point.m == pytest.approx(point.q0, abs=1e-6)
     hot = saddle_point(1.3, mu, 1 / mu)
@@ -75,7 +75,16 @@ def test_recovery_is_exact_to_rounding():
 
 @pytest.mark.parametrize(
     ("alpha", "mu", "lam"),
-    [(1.7, 3.6, 0.0), (1.2, 49.0, 0.005), (1.6, 7.0, 0.0), (1.6, 9.3, 0.0), (1.3, 5.0, 0.2), (1.55, 20.0, 0.0)],
+    [
+        (1.7, 3.6, 0.0),
+        (1.2, 49.0, 0.005),
+        (1.6, 7.0, 0.0),
+        (1.6, 9.3, 0.0),
+        (1.3, 5.0, 0.2),
+        (1.55, 20.0, 0.0),
+        (1.58, 1e3, 0.0),
+        (1.58, 1e5, 0.0),
+    ],
 )
 def test_flow_ends_where_plain_iteration_ends(alpha, mu, lam):
     """The definition of the uninformed branch: undamped iteration from a small overlap."""
@@ -86,7 +95,7 @@ def test_flow_ends_where_plain_iteration_ends(alpha, mu, lam):
         values = [V, spread, m]
     point = saddle_point(alpha, mu, lam)
     assert point.m == pytest.approx(float(values[2]), abs=1e-7)
-    assert point.V == pytest.approx(float(values[0]), rel=1e-7)
+    assert pytest.approx(float(values[0]), rel=1e-7) == point.V
     assert point.iterations < 1500
 
 
@@ -173,7 +182,7 @@ def test_the_two_global_signs_are_one():
 
 def test_phi_reverses_with_the_signs():
     up, down = (saddle_point(1.7, 2.0, 0.1, phi) for phi in (0.3, -0.3))
-    assert up.O == pytest.approx(-down.O, abs=1e-9)
+    assert pytest.approx(-down.O, abs=1e-9) == up.O
     assert up.free_entropy == pytest.approx(down.free_entropy, abs=1e-10)
 
 

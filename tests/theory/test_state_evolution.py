@@ -43,8 +43,8 @@ def run_amp(n, alpha, schedule, damping, seed):
     ],
 )
 def test_against_message_passing(schedule, damping, bias):
-    """Mean of eight runs at N = 1500, iteration by iteration, within four standard errors plus `bias`, which without damping is
-    what a finite N leaves and with damping the error of the approximation."""
+    """Mean of eight runs at N = 1500, iteration by iteration, within four standard errors plus `bias`: without damping
+    what a finite N leaves, with damping the error of the approximation."""
     runs = np.array([run_amp(1500, 1.4, schedule, damping, seed) for seed in range(8)])
     theory = state_evolution(1.4, schedule, damping=damping, overlap=BEGIN)
     mean, error = runs.mean(axis=0), runs.std(axis=0) / math.sqrt(len(runs))
@@ -82,14 +82,14 @@ def test_larger_systems_take_longer_to_leave_the_start():
     assert set(small) == {"steps", "mu", "lam", "V", "m", "q1", "O", "mse_x"}
 
 
-# Mean squared errors of uninformed Bayes-optimal message passing from the data of Maillard, Loureiro, Krzakala and Zdeborova,
-# "Phase retrieval in high dimensions" (2020).
+# Mean squared errors of uninformed Bayes-optimal message passing, from the data of Maillard, Loureiro, Krzakala and
+# Zdeborova, "Phase retrieval in high dimensions" (2020).
 @pytest.mark.parametrize(
     ("alpha", "mse"), [(0.70, 0.8758), (1.006, 0.51356), (1.1005, 0.3076), (1.123, 0.2165), (1.1275, 0.1788)]
 )
 def test_published_bayes_optimal_errors(alpha, mse):
     assert bayes_optimal(alpha).mse_x == pytest.approx(mse, rel=0.01)
-    assert saddle_point(alpha, 1e7, 1e-7).V == pytest.approx(mse, rel=0.01)
+    assert pytest.approx(mse, rel=0.01) == saddle_point(alpha, 1e7, 1e-7).V
 
 
 def test_bayes_optimal_phases():

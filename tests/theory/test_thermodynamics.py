@@ -12,7 +12,7 @@ N, INSTANCES = 400, 10
 
 
 def measure(alpha, mu, product):
-    """Rows (instance) of mse_y, q1, m, free entropy at (mu, product/mu), cooled from mu = 0.02 in 25 steps, 400 sweeps at the end."""
+    """mse_y, q1, m and free entropy of each instance: cooled from mu = 0.02 in 25 steps, then 400 sweeps at mu."""
     levels = np.concatenate([np.geomspace(0.02, mu, 25), np.full(20, mu)])
     schedule = Schedule(levels, product / levels, steps=20)
     rows = []
@@ -26,8 +26,8 @@ def measure(alpha, mu, product):
 
 @pytest.mark.parametrize(("alpha", "mu", "product"), [(1.7, 0.5, 0.0), (1.7, 1.0, 0.0), (1.3, 2.0, 1.0)])
 def test_equilibrium(alpha, mu, product):
-    """Means over 10 instances of N = 400, within 4 standard errors plus the finite-size error: 2 % of mse_y, q1 and 0.01 of the free
-    entropy. The overlap of a finite sample is |m|, so that m = 0 reads as about sqrt(q1/N) = 0.07."""
+    """Means over 10 instances of N = 400, within 4 standard errors plus a finite-size error: 2 % of mse_y and q1,
+    0.01 of the free entropy. The overlap of a finite sample is |m|, so that m = 0 reads as about sqrt(q1/N) = 0.07."""
     rows = measure(alpha, mu, product)
     mean, error = rows.mean(axis=0), rows.std(axis=0) / math.sqrt(INSTANCES)
     point = saddle_point(alpha, mu, product / mu)

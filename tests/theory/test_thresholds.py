@@ -56,6 +56,12 @@ def test_lines_without_regulariser(diagram):
         assert gap[0] == pytest.approx(gap[1], abs=1e-7)
 
 
+def test_first_order_line_is_smooth_where_the_uninformed_branch_begins_to_end():
+    lines = np.array([theory.transitions(alpha, 0.0) for alpha in (1.57, 1.58, 1.59)])
+    assert (np.diff(lines[:, 2]) < 0).all()
+    assert lines[:, 2] == pytest.approx([5.585, 5.211, 4.869], abs=1e-3)
+
+
 @pytest.mark.parametrize("alpha", [1.1, 1.3, 1.5])
 def test_no_overlap_grows_without_regulariser_up_to_one_and_a_half(alpha):
     """2 alpha V/s2^2 -> 2 (alpha - 1) as mu -> infinity."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from phaselect.theory.quadrature import Array, angles, average, radial, radial_fourth
+from phaselect.theory.quadrature import Array, angles, radial, radial_fourth
 
 
 class Averages(NamedTuple):
@@ -29,27 +30,55 @@ class Averages(NamedTuple):
 
 def averages(s2: Array, spread: Array, m: Array, phi: Array) -> Averages:
     """Integrates over the measurement; see the module for the notation."""
-    nodes = angles(spread, m)
-    c = nodes.rate / s2[..., None]
-    wrong, slope = radial(c, phi[..., None])
-    late = wrong - c * slope
-    sech = average(nodes.square * slope, nodes)
-    late_square = average(nodes.square * late, nodes)
+    s2, spread, m, phi = np.broadcast_arrays(s2, spread, m, phi)
+    sums = _sums(s2.ravel(), spread.ravel(), m.ravel(), phi.ravel()).reshape(8, *s2.shape)
+    tanh, gain, sech, late_square, gain_square, flat_square, rate_late, rate_wrong = sums
     distance = (1 - m) ** 2 + spread  # E[(u0 - w)^2]
+    # E[u0^2 (T - m)^2], written for small and for large overlap: two forms of the same, each where it does not cancel
+    weak = m * m + flat_square - 2 * m * gain_square
+    strong = (1 - m) ** 2 + 2 * m * late_square - sech
     return Averages(
-        O=1 - average(wrong, nodes),
-        gain=1 - average(late, nodes),
+        O=tanh,
+        gain=gain,
         sech=sech,
-        misfit=distance + 2 * s2 * average(c * late, nodes),
-        force=(1 - m) ** 2 + 2 * m * late_square - sech + spread * (1 - 2 * sech / s2),
-        log_z=np.logaddexp(phi, -phi) - 0.5 * distance / s2 - average(c * wrong, nodes),
+        misfit=distance + 2 * s2 * rate_late,
+        force=np.where(m * m + spread < WEAK, weak, strong) + spread * (1 - 2 * sech / s2),
+        log_z=np.logaddexp(phi, -phi) - 0.5 * distance / s2 - rate_wrong,
     )
 
 
-def squared_curvature(s2: Array, spread: Array, m: Array, phi: Array) -> Array:
+WEAK = 0.01
+"""q0 below which the overlaps count as small."""
+
+
+@njit(cache=True)
+def _sums(s2: Array, spread: Array, m: Array, phi: Array) -> Array:
+    """Means over the angle, in the order of `averages`, for each point of a batch."""
+    sums = np.zeros((8, s2.size))
+    for i in range(s2.size):
+        nodes = angles(spread[i], m[i])
+        for k in range(nodes.rate.size):
+            c, square, weight = nodes.rate[k] / s2[i], nodes.square[k], nodes.weight[k]
+            tanh, wrong, slope, flat = radial(c, phi[i])
+            late, gain = wrong - c * slope, tanh + c * slope  # E_t[t (1 - T)] and E_t[t T], by parts
+            sums[0, i] += weight * tanh
+            sums[1, i] += weight * gain
+            sums[2, i] += weight * square * slope
+            sums[3, i] += weight * square * late
+            sums[4, i] += weight * square * gain
+            sums[5, i] += weight * square * flat
+            sums[6, i] += weight * c * late
+            sums[7, i] += weight * c * wrong
+    return sums
+
+
+@njit(cache=True)
+def squared_curvature(s2: float, spread: float, m: float, phi: float) -> float:
     """`E[(d^2 phi_out/dw^2)^2]` with `d^2 phi_out/dw^2 = -(1 - u0^2 sech^2(phi + u0 w/s2)/s2)/s2`."""
     nodes = angles(spread, m)
-    c = nodes.rate / s2[..., None]
-    second = average(nodes.square * radial(c, phi[..., None])[1], nodes)
-    fourth = average(nodes.fourth * radial_fourth(c, phi[..., None]), nodes)
-    return np.asarray((1 - 2 * second / s2 + fourth / s2**2) / s2**2)
+    second, fourth = 0.0, 0.0
+    for k in range(nodes.rate.size):
+        c = nodes.rate[k] / s2
+        second += nodes.weight[k] * nodes.square[k] * radial(c, phi)[2]
+        fourth += nodes.weight[k] * nodes.fourth[k] * radial_fourth(c, phi)
+    return (1 - 2 * second / s2 + fourth / s2**2) / s2**2

@@ -21,9 +21,10 @@ Branch = dict[str, NDArray[Any]]
 def follow(alpha: float, schedule: Schedule, start: Start = "uninformed") -> Branch:
     """A branch along `schedule`, a row for each temperature.
 
-    start: "uninformed", the branch of an infinitely slow anneal: each saddle point starts from the one before, and where the
-    branch ends (a spinodal) the next row lies on another one: m jumps. "informed", what the signal itself flows to at
-    each temperature. `Overlaps`, an anneal that starts there. A row whose column `converged` is False is no saddle point.
+    start: "uninformed", the branch of an infinitely slow anneal: each saddle point starts from the one before, and
+    where the branch ends (a spinodal) the next row lies on another one: m jumps. "informed", what the signal itself
+    flows to at each temperature. `Overlaps`, an anneal that starts there. A row whose column `converged` is False is
+    no saddle point.
 
     >>> from phaselect import Schedule
     >>> branch = follow(1.2, Schedule.matched(mu0=0.5, mu_max=1e4, eps=0.2))

@@ -41,8 +41,8 @@ def check_overlap(overlap: float) -> None:
 def complexity_curve(alpha: float, lam: float = 0.0, *, overlap: float, mus: Sequence[float]) -> Branch:
     """Saddle points at fixed overlap O of the signs, a row for each mu (in increasing order).
 
-    Columns as in `follow`; `complexity` against `mse_y` or `m` is the paper's figure. Rows that are not `converged` are no
-    saddle points.
+    Columns as in `follow`; `complexity` against `mse_y` or `m` is the paper's figure. Rows that are not `converged`
+    are no saddle points.
     """
     return table(_points(alpha, lam, overlap, [float(mu) for mu in mus]))
 

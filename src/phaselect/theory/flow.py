@@ -6,12 +6,12 @@ r"""The saddle-point iteration of the collapsed order parameters, and the flow t
 Iterating this map is state evolution, and where it ends depends on the start: that is what "branch" means. The flow is
 `ds/dtime = map(s) - s`, the limit of strong damping, in implicit steps: with J the Jacobian of the right-hand side,
 
-    (rate - J) step = map(s) - s,     rate = |map(s) - s| + twice the largest growth rate in J,
+    (rate - J) step = map(s) - s,     rate = |map(s) - s| + four times the largest growth rate in J,
 
 or higher where that step would be too long. All eigenvalues of the left-hand side are positive, so a step never runs
-against the flow, never settles on an unstable fixed point, doubles whatever grows exponentially, and is Newton's near
-an attractor. The rate is raised until the linear model foretells the velocity at the end of the step to within half:
-so it cannot leap over a pair of fixed points, which near a fold lie close together.
+against the flow, never settles on an unstable fixed point, and is Newton's near an attractor. The rate is raised until
+the linear model foretells the velocity at the end of the step (to a tenth while anything grows): so it keeps to the
+trajectory where two basins meet, and does not leap over a pair of fixed points, which near a fold lie close together.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from phaselect.theory.quadrature import Array
 TOLERANCE = 1e-10
 """Largest undamped residual of a converged point."""
 
-AIM, MAX_EVALUATIONS = 1e-13, 2000
+AIM, MAX_EVALUATIONS = 1e-13, 4000
 LARGEST_STEP = np.array([1.0, 3.0, 0.1])  # in log V, log D, m
+SURPRISE_GROWING, SURPRISE_SETTLING = 0.1, 0.5  # share of the velocity that a step may fail to foretell
 NEGLIGIBLE = 1e-7
 """q0 below which the flow is as good as at the paramagnet, if that is stable."""
 
@@ -139,16 +140,18 @@ def descend(
     evaluations, pace = batch, 1.0
     best, least = s, size(velocity, s)
     while evaluations < MAX_EVALUATIONS and least > AIM and np.isfinite(jacobian).all():
-        step, pace = _implicit_step(velocity, jacobian, size(velocity, s), pace, largest_step)
+        growth = float(np.linalg.eigvals(jacobian).real.max())
+        step, pace = _implicit_step(velocity, jacobian, size(velocity, s), max(0.0, growth), pace, largest_step)
         velocity_ahead, jacobian_ahead = linearise(s + step)
         evaluations += batch
         surprise = np.max(np.abs(velocity_ahead - velocity - jacobian @ step) / largest_step)
-        if not (np.isfinite(jacobian_ahead).all() and surprise < 0.5 * np.max(np.abs(velocity) / largest_step)):
+        allowed = SURPRISE_GROWING if growth > 0 else SURPRISE_SETTLING
+        if not (np.isfinite(jacobian_ahead).all() and surprise < allowed * np.max(np.abs(velocity) / largest_step)):
             if least < TOLERANCE or pace > 1e6:
                 break  # nothing but rounding is left
             pace *= 4
             continue
-        s, velocity, jacobian, pace = s + step, velocity_ahead, jacobian_ahead, max(1.0, pace / 4)
+        s, velocity, jacobian, pace = s + step, velocity_ahead, jacobian_ahead, max(1.0, pace / 2)
         if size(velocity, s) < least:
             best, least = s, size(velocity, s)
         if vanished(s):
@@ -157,15 +160,14 @@ def descend(
 
 
 def _implicit_step(
-    velocity: Array, jacobian: Array, size: float, pace: float, largest_step: Array
+    velocity: Array, jacobian: Array, size: float, growth: float, pace: float, largest_step: Array
 ) -> tuple[Array, float]:
     """The step of the module's formula with `pace` times its rate, raised until no component exceeds its largest step.
 
     A higher rate is a shorter time, in which fast modes still relax; a shorter vector would hold them back.
     """
-    growth = max(0.0, float(np.linalg.eigvals(jacobian).real.max()))
     while True:
-        rate = pace * size + (1 + pace) * growth
+        rate = pace * size + (1 + 3 * pace) * growth
         step = np.linalg.solve(rate * np.eye(len(velocity)) - jacobian, velocity)
         if np.max(np.abs(step) / largest_step) <= 1:
             return np.asarray(step, dtype=np.float64), pace

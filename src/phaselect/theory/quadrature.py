@@ -11,19 +11,58 @@ temperature, with tanh-sinh nodes that crowd at the zeros. The radius has a clos
     E_t tanh(c t) = 1 - beta(1 + 1/(2c))/c,   c > 0;
 
 at phi != 0 it is integrated on two panels that meet at the kink. By parts in t, every average the theory needs
-follows from two of them, `E_t[1 - tanh(phi + c t)]` and `E_t[t sech^2(phi + c t)]`. Gauss-Hermite quadrature, the
+follows from two of them, `E_t tanh(phi + c t)` and `E_t[t sech^2(phi + c t)]`. Gauss-Hermite quadrature, the
 usual choice, is wrong at low temperature because of the kinks.
 """
 
 from __future__ import annotations
 
+import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+FADED, SATURATED, TAIL = 45.0, 20.0, 8.5
+"""exp(-45), 1 - tanh(20) and a Gaussian beyond 8.5 standard deviations are below rounding."""
+
+
+def _arc_nodes(count: int = 112, reach: float = 3.35) -> tuple[Array, Array]:
+    """Half of a tanh-sinh rule on [-1, 1]: distances to the end point 1, and weights that add up to 1."""
+    u = (np.arange(count) + 0.5) * (reach / count)
+    nearness = 2 / (1 + np.exp(np.pi * np.sinh(u)))
+    weight = 0.5 * np.pi * np.cosh(u) / np.cosh(0.5 * np.pi * np.sinh(u)) ** 2
+    return nearness, weight / weight.sum()
+
+
+def _alternating_weights(count: int = 24) -> Array:
+    """Weights that sum an alternating series from few terms (Cohen, Rodriguez Villegas, Zagier, Exp. Math. 2000)."""
+    total = np.cosh(count * np.arccosh(3.0))
+    b, c, weights = -1.0, -total, []
+    for k in range(count):
+        c = b - c
+        weights.append(c / total)
+        b *= (k + count) * (k - count) / ((k + 0.5) * (k + 1))
+    return np.array(weights)
+
+
+@cache
+def legendre(count: int) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes and weights on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return 0.5 * (nodes + 1), 0.5 * weights
+
+
+NEARNESS, ARC_WEIGHT = _arc_nodes()
+ALTERNATING = _alternating_weights()
+PANEL_NODE, PANEL_WEIGHT = legendre(56)
+SMALL = 0.012
+TANGENT_NUMBERS = np.array([1.0, 2.0, 16.0, 272.0, 7936.0, 353792.0, 22368256.0])
+"""`E_t tanh(c t) = sum_k (-1)^k T_k c^(2k+1)`: the factorial of E t^n cancels that of the Taylor series."""
 
 
 class Angles(NamedTuple):
@@ -36,117 +75,90 @@ class Angles(NamedTuple):
     weight: Array
 
 
-def angles(spread: Array, m: Array) -> Angles:
-    """Nodes for overlap m and spread `D = q0 - m^2`; the last axis of the result runs over the nodes.
+@njit(cache=True)
+def angles(spread: float, m: float) -> Angles:
+    """Nodes for overlap m and spread `D = q0 - m^2`.
 
     With `psi = pi - eps` and `m = r cos(delta)`, the zeros sit at `eps = delta`; nodes are placed by their distance to
     it, so that small rates suffer no cancellation.
     """
-    r = np.sqrt(m * m + spread)[..., None]
-    delta = np.arctan2(np.sqrt(spread), m)[..., None]
-    nearness, weight = _arc_nodes()
-    inner, outer = delta * nearness, (np.pi - delta) * nearness  # distances to the zero: negative and positive arc
-    eps = np.concatenate([delta - inner, delta + outer], axis=-1)
-    gap = np.concatenate([-inner, outer], axis=-1)
+    r, delta = math.sqrt(m * m + spread), math.atan2(math.sqrt(spread), m)
+    gap = np.concatenate((-delta * NEARNESS, (math.pi - delta) * NEARNESS))
+    eps = delta + gap
     rate = 2 * r * np.sin(0.5 * (eps + delta)) * np.sin(0.5 * gap)
-    square = 2 * np.sin(0.5 * delta) ** 2 + 2 * np.cos(delta) * np.sin(0.5 * eps) ** 2
-    fourth = square**2 + (np.sin(eps) * np.sin(delta)) ** 2
-    return Angles(rate, square, fourth, np.concatenate([delta * weight, (np.pi - delta) * weight], axis=-1) / np.pi)
+    square = 2 * math.sin(0.5 * delta) ** 2 + 2 * math.cos(delta) * np.sin(0.5 * eps) ** 2
+    fourth = square**2 + (np.sin(eps) * math.sin(delta)) ** 2
+    weight = np.concatenate((delta * ARC_WEIGHT, (math.pi - delta) * ARC_WEIGHT)) / math.pi
+    return Angles(rate, square, fourth, weight)
 
 
-def radial(c: Array, phi: Array) -> tuple[Array, Array]:
-    """`E_t[1 - tanh(phi + c t)]` and `E_t[t sech^2(phi + c t)]` for t ~ Exp(1) and any real c; phi broadcasts."""
-    if not phi.any():
-        wrong, slope = _radial_closed(np.abs(c))
-    else:
-        side = np.where(c < 0, -phi, phi)
-        t, tanh_complement, sech2, weight = _radial_panels(np.abs(c), side)
-        wrong = np.einsum("...k,...k->...", weight, tanh_complement)
-        slope = np.einsum("...k,...k->...", weight, t * sech2)
-    return np.where(c < 0, 2 - wrong, wrong), slope
+@njit(cache=True)
+def radial(c: float, phi: float) -> tuple[float, float, float, float]:
+    """`E_t` of tanh, 1 - tanh, t sech^2 and t tanh^2 at `phi + c t`, for t ~ Exp(1) and any real c.
 
-
-def radial_fourth(c: Array, phi: Array) -> Array:
-    """`E_t[t^2 sech^4(phi + c t)]`, the one extra average that the replicon needs."""
-    t, _, sech2, weight = _radial_panels(np.abs(c), np.where(c < 0, -phi, phi))
-    return np.asarray(np.einsum("...k,...k->...", weight, (t * sech2) ** 2))
-
-
-@cache
-def _arc_nodes(count: int = 112, reach: float = 3.35) -> tuple[Array, Array]:
-    """Half of a tanh-sinh rule on [-1, 1]: distances to the end point 1, and weights that add up to 1."""
-    u = (np.arange(count) + 0.5) * (reach / count)
-    nearness = 2 / (1 + np.exp(np.pi * np.sinh(u)))
-    weight = 0.5 * np.pi * np.cosh(u) / np.cosh(0.5 * np.pi * np.sinh(u)) ** 2
-    return nearness, weight / weight.sum()
-
-
-def _radial_closed(c: Array) -> tuple[Array, Array]:
-    """phi = 0, c >= 0. Below SMALL the closed form cancels and the (asymptotic) series is exact to rounding."""
-    small = c < SMALL
-    safe = np.where(small, 1.0, c)
-    beta, slope_of_beta = alternating_beta(1 + 0.5 / safe)
-    wrong, slope = beta / safe, beta / safe**2 + slope_of_beta / (2 * safe**3)
-    if small.any():
-        z = c[small] ** 2
-        orders = 2 * np.arange(len(TANGENT_NUMBERS)) + 1
-        wrong[small] = 1 - c[small] * np.polyval(TANGENT_NUMBERS[::-1], -z)
-        slope[small] = np.polyval((TANGENT_NUMBERS * orders)[::-1], -z)
-    return wrong, slope
-
-
-SMALL = 0.012
-TANGENT_NUMBERS = np.array([1.0, 2.0, 16.0, 272.0, 7936.0, 353792.0, 22368256.0])
-"""`E_t tanh(c t) = sum_k (-1)^k T_k c^(2k+1)`: the factorial of E t^n cancels that of the Taylor series."""
-
-
-def alternating_beta(x: Array) -> tuple[Array, Array]:
-    """`beta(x) = sum_k (-1)^k/(x + k)` and its derivative, for x >= 1.
-
-    Terms of the alternating series, weighted as by Cohen, Rodriguez Villegas and Zagier, Exp. Math. 9 (2000).
+    Each accurate where it is small: tanh and t tanh^2 as c -> 0, the others at large c.
     """
-    order, weight = _alternating_weights()
-    inverse = 1 / (x[..., None] + order)
-    return inverse @ weight, -(inverse * inverse) @ weight
+    if phi == 0.0:
+        tanh, wrong, slope, flat = _radial_closed(abs(c))
+    else:
+        wrong, slope, _ = _radial_panels(abs(c), -phi if c < 0 else phi)
+        tanh, flat = 1 - wrong, 1 - slope
+    return (-tanh, 1 + tanh, slope, flat) if c < 0 else (tanh, wrong, slope, flat)
 
 
-@cache
-def _alternating_weights(count: int = 24) -> tuple[Array, Array]:
-    total = np.cosh(count * np.arccosh(3.0))
-    b, c, weights = -1.0, -total, []
-    for k in range(count):
-        c = b - c
-        weights.append(c / total)
-        b *= (k + count) * (k - count) / ((k + 0.5) * (k + 1))
-    return np.arange(count, dtype=float), np.array(weights)
+@njit(cache=True)
+def radial_fourth(c: float, phi: float) -> float:
+    """`E_t[t^2 sech^4(phi + c t)]`, the one extra average that the replicon needs."""
+    return _radial_panels(abs(c), -phi if c < 0 else phi)[2]
 
 
-@cache
-def legendre(count: int) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights on [0, 1]."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    return 0.5 * (nodes + 1), 0.5 * weights
+@njit(cache=True)
+def _radial_closed(c: float) -> tuple[float, float, float, float]:
+    """phi = 0, c >= 0. Below SMALL the closed form cancels and the (asymptotic) series is exact to rounding."""
+    if c < SMALL:
+        tanh, flat, power = 0.0, 0.0, 1.0
+        for k in range(TANGENT_NUMBERS.size):
+            tanh += power * c * TANGENT_NUMBERS[k]
+            if k > 0:
+                flat -= power * (2 * k + 1) * TANGENT_NUMBERS[k]
+            power *= -c * c
+        return tanh, 1 - tanh, 1 - flat, flat
+    beta, slope_of_beta = alternating_beta(1 + 0.5 / c)
+    wrong, slope = beta / c, beta / c**2 + slope_of_beta / (2 * c**3)
+    return 1 - wrong, wrong, slope, 1 - slope
 
 
-def _radial_panels(c: Array, phi: Array) -> tuple[Array, Array, Array, Array]:
-    """t, 1 - tanh, sech^2 at `phi + c t` and weights (with exp(-t)), c >= 0, phi of either sign, along a new last axis.
+@njit(cache=True)
+def alternating_beta(x: float) -> tuple[float, float]:
+    """`beta(x) = sum_k (-1)^k/(x + k)` and its derivative, for x >= 1."""
+    beta, slope = 0.0, 0.0
+    for k in range(ALTERNATING.size):
+        inverse = 1 / (x + k)
+        beta += ALTERNATING[k] * inverse
+        slope -= ALTERNATING[k] * inverse * inverse
+    return beta, slope
+
+
+@njit(cache=True)
+def _radial_panels(c: float, phi: float) -> tuple[float, float, float]:
+    """`E_t` of 1 - tanh, t sech^2 and t^2 sech^4 at `phi + c t`, for c >= 0 and phi of either sign.
 
     Panels: up to the kink at `t = -phi/c` where phi < 0, and from there to where tanh has saturated or exp(-t) is gone.
     """
-    node, weight = legendre(56)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kink = np.minimum(FADED, np.where(phi < 0, -phi / c, 0.0))[..., None]
-        tail = np.minimum(FADED, SATURATED / c)[..., None]
-    t = np.concatenate([kink * node, kink + tail * node], axis=-1)
-    weights = np.concatenate([kink * weight, tail * weight], axis=-1) * np.exp(-t)
-    v = phi[..., None] + c[..., None] * t
-    decay = np.exp(-2 * np.abs(v))
-    complement = np.where(v < 0, 2.0, 2 * decay) / (1 + decay)
-    return t, complement, 4 * decay / (1 + decay) ** 2, weights
-
-
-FADED, SATURATED = 45.0, 20.0
-"""exp(-45) and exp(-2*20) are below rounding."""
+    kink = min(FADED, -phi / c) if phi < 0 and c > 0 else (FADED if phi < 0 else 0.0)
+    tail = min(FADED, SATURATED / c) if c > 0 else FADED
+    wrong, slope, fourth = 0.0, 0.0, 0.0
+    for begin, length in ((0.0, kink), (kink, tail)):
+        for k in range(PANEL_NODE.size if length > 0 else 0):
+            t = begin + length * PANEL_NODE[k]
+            weight = length * PANEL_WEIGHT[k] * math.exp(-t)
+            v = phi + c * t
+            decay = math.exp(-2 * abs(v))
+            sech2 = 4 * decay / (1 + decay) ** 2
+            wrong += weight * (2 * decay if v >= 0 else 2.0) / (1 + decay)
+            slope += weight * t * sech2
+            fourth += weight * (t * sech2) ** 2
+    return wrong, slope, fourth
 
 
 def half_gaussian(mean: Array, width: Array, kink: Array, blur: Array, side: float, count: int) -> tuple[Array, Array]:
@@ -170,12 +182,3 @@ def kinked_gaussian(mean: Array, width: Array, kink: Array, blur: Array, count: 
     sides = [half_gaussian(mean, width, kink, blur, side, count) for side in (-1.0, 1.0)]
     nodes, weights = (np.concatenate(parts, axis=-1) for parts in zip(*sides, strict=True))
     return nodes, weights
-
-
-TAIL = 8.5
-"""Standard deviations beyond which a Gaussian is below rounding."""
-
-
-def average(values: Array, nodes: Angles) -> Any:
-    """Mean over the angle; a number for numbers, an array for a batch."""
-    return np.einsum("...k,...k->...", values, nodes.weight)

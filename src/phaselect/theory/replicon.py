@@ -8,8 +8,6 @@ miss factors, alpha among them.
 
 from __future__ import annotations
 
-import numpy as np
-
 from phaselect.theory.averages import squared_curvature
 from phaselect.theory.control import Control, State
 
@@ -17,7 +15,7 @@ from phaselect.theory.control import Control, State
 def replicon(state: State, control: Control) -> float:
     """Type I eigenvalue; the replica symmetric ansatz is locally unstable above 1."""
     s2 = state.V + control.noise
-    curvature = squared_curvature(*map(np.asarray, (s2, state.spread, state.m, control.phi)))
+    curvature = squared_curvature(s2, state.spread, state.m, control.phi)
     return control.alpha * state.V**2 * float(curvature)
 
 

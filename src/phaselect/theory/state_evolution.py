@@ -114,16 +114,16 @@ def _largest_root(alpha: float) -> float:
     """Of `V = map(V)` in (0, 1]; 0 where there is none: the signal is recovered exactly."""
     if alpha <= 0.5:
         return 1.0  # no weak recovery
-    grid = np.concatenate([np.geomspace(1e-6, 0.05, 40, endpoint=False), np.linspace(0.05, 1.0, 2001)[:-1]])
+    grid = np.concatenate([np.geomspace(1e-6, 0.05, 40, endpoint=False), np.linspace(0.05, 1.0, 1201)[:-1]])
     low = 0
-    for _ in range(3):  # each round refines the last sign change a thousandfold
+    for _ in range(5):  # each round after the first refines the last sign change a hundredfold
         shrinks = _nishimori_map(grid, alpha) < grid
         unstable = np.flatnonzero(~shrinks)
         if unstable.size == 0:
             return 0.0
         low = int(unstable[-1])
-        grid = np.linspace(grid[low], grid[min(low + 1, grid.size - 1)], 1001)
-    return float(grid[low])
+        grid = np.linspace(grid[low], grid[min(low + 1, grid.size - 1)], 101)
+    return float(grid[0])
 
 
 def _nishimori_map(V: Array, alpha: float) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -154,7 +155,7 @@ def _leave_signal(path: Path) -> Curve | None:
 
 
 def _first_order(alpha: float, lam: float, spinodal: float, end: float) -> float:
-    """mu of equal free entropy between the spinodals; nan where one branch dominates throughout."""
+    """mu of equal free entropy between the spinodals; nan where the informed branch never takes over."""
 
     def excess(log_mu: float) -> float:
         mu = math.exp(log_mu)
@@ -163,10 +164,11 @@ def _first_order(alpha: float, lam: float, spinodal: float, end: float) -> float
 
     low, high = math.log(spinodal), math.log(min(end, 1e12))
     inside = 1e-3 * (high - low)  # at the folds themselves a start may fall to either side
-    low, high = low + inside, high - inside
-    if excess(low) * excess(high) > 0:
-        return math.nan
-    return math.exp(brentq(excess, low, high, xtol=1e-9))
+    stops = np.append(np.arange(low + inside, high - inside, 0.25), high - inside).tolist()
+    for before, after in pairwise(stops):
+        if excess(after) > 0:
+            return math.exp(brentq(excess, before, after, xtol=1e-9))
+    return math.nan
 
 
 def mu_at_overlap(alpha: float, lam: float = 0.0, m: float = 0.1) -> float:
