@@ -14,8 +14,10 @@ from scipy.integrate import dblquad
 from benchmarks.timing import Row, at_least, at_most, in_turn, seconds
 from phaselect import Schedule, theory
 from phaselect.parallel import one_blas_thread
+from phaselect.theory.averages import averages
 from phaselect.theory.control import Control
 from phaselect.theory.flow import paramagnet
+from phaselect.theory.quadrature import ALTERNATING, NEARNESS
 
 POINTS = {  # alpha, mu, lam, start (V, D, m) of the plain iteration, name
     "alpha = 1.7, mu = 3.6, lam = 0": (1.7, 3.6, 0.0, "uninformed"),
@@ -70,6 +72,22 @@ def iterate(averages, control: Control, start: str, limit: int = 5000) -> tuple[
         change = max(abs(a - b) for a, b in zip(new, (V, spread, m), strict=True))
         V, spread, m = new
     return [V, spread, m], count
+
+
+def one_evaluation() -> Row:
+    """The bound: at phi = 0 an average needs a division for each of 24 terms at each of 224 angles, and little else."""
+    points = [np.full(64, value) for value in (0.5, 0.1, 0.6, 0.0)]
+    terms = np.linspace(1.0, 2.0, NEARNESS.size * 2 * ALTERNATING.size)
+    quotient = np.empty_like(terms)
+    ours, bound = in_turn(
+        lambda: [averages(*points) for _ in range(20)],
+        lambda: [np.divide(1.0, terms, out=quotient) for _ in range(64 * 20)],
+        repeat=5,
+    )
+    detail = f"{1e6 * ours / (64 * 20):.1f} microseconds a point; 1 is the bound"
+    return at_most(
+        "averages over a measurement, time / that of their divisions alone", "phi = 0", ours / bound, 4, detail
+    )
 
 
 def one_point() -> list[Row]:
@@ -163,4 +181,4 @@ def rows() -> list[Row]:
     with one_blas_thread():
         theory.saddle_point(1.7, 3.6)
         theory.one_step_rsb(1.5, 40.0)
-        return [*one_point(), *questions(), *first_calls()]
+        return [one_evaluation(), *one_point(), *questions(), *first_calls()]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.cli_tools import check_writable, emit, example
 from phaselect.errors import InputError
+from phaselect.files import save_table
 from phaselect.progress import share_bar
 
 FIGURES = (".png", ".pdf", ".svg")
@@ -33,7 +36,14 @@ def _check_outputs(out: str | None, plot: str | None) -> None:
     check_writable(plot, *FIGURES)
 
 
-def _plot(figure: Any, path: str | None) -> None:
+def _warn_unconverged(converged: NDArray[np.bool_]) -> None:
+    if not converged.all():
+        click.echo(
+            f"{int(np.sum(~converged))} of {converged.size} rows did not converge: they are no saddle points", err=True
+        )
+
+
+def _plot(figure: Callable[[], Any], path: str | None) -> None:
     from phaselect.plots import save
 
     if path is not None:
@@ -63,15 +73,14 @@ def point(
     _check_outputs(out, plot)
     found = saddle_point(alpha, mu, lam, phi, start)
     record = found.to_dict()
-    if out is None and not as_json:
+    if out is not None:
+        save_table(out, {name: np.array([value]) for name, value in record.items() if name != "message"})
+        click.echo(f"wrote {out}", err=True)
+    if as_json:
+        click.echo(json.dumps(record))
+    elif out is None:
         for name, value in record.items():
             click.echo(f"{name:22}{value:.8g}" if isinstance(value, float) else f"{name:22}{value}")
-    elif as_json and out is None:
-        import json
-
-        click.echo(json.dumps(record))
-    else:
-        emit({name: np.array([value]) for name, value in record.items() if name != "message"}, out, as_json)
     _plot(lambda: draw_point(found), plot)
 
 
@@ -124,6 +133,7 @@ def branch(
         table = follow(alpha, schedule, start)
     shown = ("mu", "lam", "m", "O", "mse_y", "free_entropy", "complexity", "replicon", "trusted")
     emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
+    _warn_unconverged(table["converged"])
     _plot(lambda: draw_branch(table), plot)
 
 
@@ -200,8 +210,9 @@ def complexity(
     if not (0 < mu0 < mu_max) or points < 2:
         raise InputError("need 0 < mu0 < mu-max and at least 2 points")
     table = complexity_curve(alpha, lam, overlap=overlap, mus=np.geomspace(mu0, mu_max, points).tolist())
-    shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "converged")
+    shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "trusted")
     emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
+    _warn_unconverged(table["converged"])
     _plot(lambda: draw_complexity(table), plot)
 
 

@@ -59,7 +59,7 @@ def emit(columns: Mapping[str, NDArray[Any]], out: str | None, as_json: bool = F
     """Write a table to a .csv file, or print it: aligned for people, or as JSON, one list a column."""
     if out is not None:
         save_table(out, columns)
-        click.echo(f"wrote {out}: {len(next(iter(columns.values())))} rows, {len(columns)} columns")
+        click.echo(f"wrote {out}: {len(next(iter(columns.values())))} rows, {len(columns)} columns", err=True)
     if as_json:
         click.echo(json.dumps({name: [plain(value) for value in column] for name, column in columns.items()}))
     elif out is None:

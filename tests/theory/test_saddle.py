@@ -66,6 +66,13 @@ def test_nishimori_line(mu):
     assert hot.q0 <= hot.m + 1e-9 or mu < 1
 
 
+def test_error_of_the_estimate():
+    """|x0 - x|^2/N = 1 - 2 m + q1."""
+    for control in ((1.7, 3.6, 0.0), (1.3, 2.0, 0.5), (1.2, 5.0, 0.0)):
+        point = saddle_point(*control)
+        assert point.mse_x == pytest.approx(1 - 2 * point.m + point.q1, rel=1e-12)
+
+
 def test_recovery_is_exact_to_rounding():
     """At mu = 1e8 the signs' share of the error is mu^-3/2: nothing has cancelled."""
     cold, colder = (saddle_point(1.2, mu, start="informed") for mu in (1e8, 1e10))

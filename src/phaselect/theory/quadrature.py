@@ -59,6 +59,7 @@ def legendre(count: int) -> tuple[Array, Array]:
 
 NEARNESS, ARC_WEIGHT = _arc_nodes()
 ALTERNATING = _alternating_weights()
+TERMS = np.arange(ALTERNATING.size, dtype=np.float64)
 PANEL_NODE, PANEL_WEIGHT = legendre(56)
 SMALL = 0.012
 TANGENT_NUMBERS = np.array([1.0, 2.0, 16.0, 272.0, 7936.0, 353792.0, 22368256.0])
@@ -83,12 +84,23 @@ def angles(spread: float, m: float) -> Angles:
     it, so that small rates suffer no cancellation.
     """
     r, delta = math.sqrt(m * m + spread), math.atan2(math.sqrt(spread), m)
-    gap = np.concatenate((-delta * NEARNESS, (math.pi - delta) * NEARNESS))
-    eps = delta + gap
-    rate = 2 * r * np.sin(0.5 * (eps + delta)) * np.sin(0.5 * gap)
-    square = 2 * math.sin(0.5 * delta) ** 2 + 2 * math.cos(delta) * np.sin(0.5 * eps) ** 2
-    fourth = square**2 + (np.sin(eps) * math.sin(delta)) ** 2
-    weight = np.concatenate((delta * ARC_WEIGHT, (math.pi - delta) * ARC_WEIGHT)) / math.pi
+    sin_delta, cos_delta, sin_half, cos_half = (
+        math.sin(delta),
+        math.cos(delta),
+        math.sin(delta / 2),
+        math.cos(delta / 2),
+    )
+    count = NEARNESS.size
+    rate, square, fourth, weight = np.empty(2 * count), np.empty(2 * count), np.empty(2 * count), np.empty(2 * count)
+    for arc, span in enumerate((-delta, math.pi - delta)):  # eps = delta + span * nearness
+        for k in range(count):
+            s, c = math.sin(0.5 * span * NEARNESS[k]), math.cos(0.5 * span * NEARNESS[k])
+            sin_eps_half, cos_eps_half = sin_half * c + cos_half * s, cos_half * c - sin_half * s
+            i = arc * count + k
+            rate[i] = 2 * r * (sin_delta * c + cos_delta * s) * s  # r (cos(delta) - cos(eps))
+            square[i] = 2 * sin_half**2 + 2 * cos_delta * sin_eps_half**2
+            fourth[i] = square[i] ** 2 + (2 * sin_eps_half * cos_eps_half * sin_delta) ** 2
+            weight[i] = abs(span) * ARC_WEIGHT[k] / math.pi
     return Angles(rate, square, fourth, weight)
 
 
@@ -128,12 +140,12 @@ def _radial_closed(c: float) -> tuple[float, float, float, float]:
     return 1 - wrong, wrong, slope, 1 - slope
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={"reassoc", "contract"})  # lets the sum be vectorised
 def alternating_beta(x: float) -> tuple[float, float]:
     """`beta(x) = sum_k (-1)^k/(x + k)` and its derivative, for x >= 1."""
     beta, slope = 0.0, 0.0
     for k in range(ALTERNATING.size):
-        inverse = 1 / (x + k)
+        inverse = 1 / (x + TERMS[k])
         beta += ALTERNATING[k] * inverse
         slope -= ALTERNATING[k] * inverse * inverse
     return beta, slope
