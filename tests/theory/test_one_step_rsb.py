@@ -7,7 +7,12 @@ import pytest
 
 from phaselect import InputError, Schedule, SimulatedAnnealing, gaussian_instance, theory
 from phaselect.theory import ClusterState, Control, one_step_rsb, saddle_point
-from phaselect.theory.clusters import cluster_free_entropy, cluster_map, overlaps_and_conjugates
+from phaselect.theory.clusters import (
+    cluster_free_entropy,
+    cluster_map,
+    free_entropy_by_tau,
+    overlaps_and_conjugates,
+)
 from phaselect.theory.flow import growth_rates, paramagnet
 from phaselect.theory.replicon import replicon
 
@@ -72,6 +77,15 @@ def test_cluster_complexity_is_the_slope_in_tau():
     at = {tau: one_step_rsb(1.5, 40.0, tau=tau) for tau in (0.699, 0.7, 0.701)}
     slope = (at[0.701].free_entropy - at[0.699].free_entropy) / 0.002
     assert at[0.7].complexity_clusters == pytest.approx(-(0.7**2) * slope, rel=1e-3)
+
+
+@pytest.mark.parametrize("tau", [0.4, 0.9])
+def test_explicit_slope_in_tau_anywhere(tau):
+    control, state, h = Control(1.3, 3.0, 0.2), ClusterState(0.6, 0.3, 0.15, 0.4), 1e-5
+    out = cluster_map(state, control, tau)[1]
+    order, hats = overlaps_and_conjugates(state, out, control)
+    up, down = (cluster_free_entropy(order, hats, control, x) for x in (tau + h, tau - h))
+    assert free_entropy_by_tau(order, hats, out, control, tau) == pytest.approx((up - down) / (2 * h), rel=1e-6)
 
 
 def test_energy_is_minus_the_slope_in_mu():

@@ -36,20 +36,20 @@ def run_amp(n, alpha, schedule, damping, seed):
 @pytest.mark.parametrize(
     ("schedule", "damping", "bias"),
     [
-        (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.0, 0.015),
-        (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.0, 0.015),
-        (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.3, 0.03),  # damping is treated approximately
-        (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.3, 0.06),
+        (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.0, 0.01),
+        (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.0, 0.01),
+        (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.3, 0.007),  # without the memory of x, these two fail
+        (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.3, 0.016),
     ],
 )
 def test_against_message_passing(schedule, damping, bias):
-    """Mean of eight runs at N = 1500, iteration by iteration, within four standard errors plus `bias`: without damping
+    """Mean of eight runs at N = 1500, iteration by iteration, within three standard errors plus `bias`: without damping
     what a finite N leaves, with damping the error of the approximation."""
     runs = np.array([run_amp(1500, 1.4, schedule, damping, seed) for seed in range(8)])
     theory = state_evolution(1.4, schedule, damping=damping, overlap=BEGIN)
     mean, error = runs.mean(axis=0), runs.std(axis=0) / math.sqrt(len(runs))
     for column, name in enumerate(("m", "q1", "V")):
-        np.testing.assert_array_less(np.abs(mean[:, column] - theory[name]), 4 * error[:, column] + bias, name)
+        np.testing.assert_array_less(np.abs(mean[:, column] - theory[name]), 3 * error[:, column] + bias, name)
     assert theory["m"][-1] > 0.8
 
 
