@@ -47,6 +47,7 @@ ORDER = [  # data flows downwards; a module imports only from modules above it
     "theory.state_evolution",
     "theory.clusters",
     "theory.one_step_rsb",
+    "theory.glass",
     "theory",
     "progress",
     "plots",

@@ -10,15 +10,8 @@ from phaselect.theory.complexity import complexity_at_random, complexity_curve, 
 from phaselect.theory.continuation import trace_curve
 from phaselect.theory.control import Conjugates, Control, Overlaps
 from phaselect.theory.free_entropy import conjugates_at, free_entropy, g_e, g_i, g_s, gradient
-from phaselect.theory.one_step_rsb import (
-    ClusterPoint,
-    dynamical_transition,
-    ground_state,
-    one_step_rsb,
-    static_tau,
-    static_transition,
-    traps,
-)
+from phaselect.theory.glass import dynamical_transition, ground_state, static_transition, traps
+from phaselect.theory.one_step_rsb import ClusterPoint, one_step_rsb, static_tau
 from phaselect.theory.saddle import Point, PointStatus, saddle_point
 from phaselect.theory.stabilities import GapDensity, stability_density
 from phaselect.theory.state_evolution import BayesOptimal, bayes_optimal, state_evolution
