@@ -1,8 +1,8 @@
 r"""One step of replica symmetry breaking: one saddle point, and the Parisi parameter of equilibrium.
 
 At tau = 1 clusters describe the equilibrium state as long as they are many: exp(N complexity_clusters) with
-`complexity_clusters = -tau^2 dPhi/dtau`. Where that would be negative, the few best clusters dominate, and tau < 1 keeps
-their number at 1.
+`complexity_clusters = -tau^2 dPhi/dtau`. Where that would be negative, the few best clusters dominate, and tau < 1
+keeps their number at 1.
 """
 
 from __future__ import annotations
