@@ -28,6 +28,9 @@ class OneLineErrors(click.Group):
         except InputError as error:
             click.echo(f"phaselect: {error}", err=True)
             context.exit(2)
+        except ArithmeticError as error:  # a computation that did not converge, and says so
+            click.echo(f"phaselect: {error}", err=True)
+            context.exit(1)
         except BrokenPipeError:  # the reader of our output went away, as in `phaselect ... | head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             context.exit(1)

@@ -31,6 +31,8 @@ class Averages(NamedTuple):
 def averages(s2: Array, spread: Array, m: Array, phi: Array) -> Averages:
     """Integrates over the measurement; see the module for the notation."""
     s2, spread, m, phi = np.broadcast_arrays(s2, spread, m, phi)
+    sign = np.where(m < 0, -1.0, 1.0)  # (m, phi) and (-m, -phi) are mirror images; m >= 0 is the accurate one
+    m, phi = sign * m, sign * phi
     sums = _sums(s2.ravel(), spread.ravel(), m.ravel(), phi.ravel()).reshape(8, *s2.shape)
     tanh, gain, sech, late_square, gain_square, flat_square, rate_late, rate_wrong = sums
     distance = (1 - m) ** 2 + spread  # E[(u0 - w)^2]
@@ -38,8 +40,8 @@ def averages(s2: Array, spread: Array, m: Array, phi: Array) -> Averages:
     weak = m * m + flat_square - 2 * m * gain_square
     strong = (1 - m) ** 2 + 2 * m * late_square - sech
     return Averages(
-        O=tanh,
-        gain=gain,
+        O=sign * tanh,
+        gain=sign * gain,
         sech=sech,
         misfit=distance + 2 * s2 * rate_late,
         force=np.where(m * m + spread < WEAK, weak, strong) + spread * (1 - 2 * sech / s2),

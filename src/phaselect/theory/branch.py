@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from phaselect.schedule import Schedule
 from phaselect.theory.control import Control, State
-from phaselect.theory.flow import flow
-from phaselect.theory.saddle import Point, PointStatus, Start, point_at, starting_state
+from phaselect.theory.flow import Arrival, flow
+from phaselect.theory.saddle import Point, PointStatus, Start, point_at, saddle_point, starting_state
 
 Branch = dict[str, NDArray[Any]]
 """Named columns of equal length, as a solver's trace: mu, lam, mse_y, m, O, energy, q1, V, free_entropy and more."""
@@ -36,13 +36,16 @@ def follow(alpha: float, schedule: Schedule, start: Start = "uninformed") -> Bra
 
 def points_along(alpha: float, schedule: Iterable[tuple[float, float]], start: Start = "uninformed") -> Iterator[Point]:
     """The points of `follow`, one by one."""
+    if start == "informed":
+        yield from (saddle_point(alpha, mu, lam, start=start) for mu, lam in schedule)
+        return
     for control, arrival in states_along((Control(alpha, mu, lam) for mu, lam in schedule), start):
         status = PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED
         yield point_at(arrival, control, status)
 
 
-def states_along(controls: Iterable[Control], start: Start = "uninformed") -> Iterator[tuple[Control, Any]]:
-    """Attractors along a path of controls, each reached from the one before, or from the signal."""
+def states_along(controls: Iterable[Control], start: Start = "uninformed") -> Iterator[tuple[Control, Arrival]]:
+    """Attractors along a path of controls, each reached from the one before."""
     state: State | None = None
     for control in controls:
         arrival = flow(_departure(state, start, control), control)
@@ -52,7 +55,7 @@ def states_along(controls: Iterable[Control], start: Start = "uninformed") -> It
 
 def _departure(state: State | None, start: Start, control: Control) -> State:
     """The previous state; one without overlap stands for the uninformed start, which leaves where it is unstable."""
-    if state is None or start == "informed":
+    if state is None:
         return starting_state(start, control)
     if state.m == state.spread == 0.0:
         return starting_state("uninformed", control)
@@ -60,7 +63,8 @@ def _departure(state: State | None, start: Start, control: Control) -> State:
 
 
 def table(points: Iterable[Point]) -> Branch:
-    """Points as columns; `converged` and `trusted` are columns too."""
+    """Points as columns; `converged` and `trusted` are columns too, and `status` holds the names of the statuses."""
     rows = list(points)
     names = [field.name for field in fields(Point) if field.name != "status"] + ["converged", "trusted"]
-    return {name: np.array([getattr(row, name) for row in rows]) for name in names}
+    columns = {name: np.array([getattr(row, name) for row in rows]) for name in names}
+    return columns | {"status": np.array([row.status.name.lower() for row in rows])}

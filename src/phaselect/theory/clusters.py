@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from phaselect.theory.control import Control
-from phaselect.theory.quadrature import SATURATED, TAIL, Array, kinked_gaussian, legendre
+from phaselect.theory.quadrature import SATURATED, TAIL, Array, legendre, panelled_gaussian
 
 OUTER, INNER = 16, 32
 """Gauss-Legendre nodes a panel: of u0, and of the Gaussians w0 and z."""
@@ -118,7 +118,7 @@ def _outer_nodes(state: ClusterState, s2: float) -> tuple[Array, Array, Array]:
     if state.D0 == 0.0:
         return u0, state.m * u0, weight_u
     blur = s2 / (u0 + math.sqrt(s2)) + 0.1 * math.sqrt(state.D1)
-    w0, weight_w = kinked_gaussian(state.m * u0, np.full_like(u0, math.sqrt(state.D0)), 0 * u0, blur, INNER)
+    w0, weight_w = panelled_gaussian(state.m * u0, np.full_like(u0, math.sqrt(state.D0)), [(0 * u0, blur)], INNER)
     return np.repeat(u0, w0.shape[1]), w0.ravel(), (weight_u[:, None] * weight_w).ravel()
 
 
@@ -173,6 +173,8 @@ def cluster_g_s(conjugates: ClusterConjugates, product: float, tau: float) -> fl
     dq_hat, q1_hat, p1_hat, p0_hat, m_hat = conjugates
     D, a = dq_hat + product, p1_hat - p0_hat
     X1 = D - (q1_hat - p1_hat)
+    if tau * a >= X1:
+        return math.nan  # the clusters would have infinite variance
     inside = -0.5 * math.log(X1 / D) - 0.5 / tau * math.log1p(-tau * a / X1)
     return inside + 0.5 * (p0_hat + m_hat**2) / (X1 - tau * a)
 
@@ -206,6 +208,8 @@ def free_entropy_by_tau(
     a = p1_hat - p0_hat
     X1 = dq_hat + control.product - (q1_hat - p1_hat)
     Y = X1 - tau * a
+    if Y <= 0:
+        return math.nan
     entropic = 0.5 / tau**2 * math.log(Y / X1) + 0.5 * a / (tau * Y) + 0.5 * (p0_hat + m_hat**2) * a / Y**2
     interaction = 0.5 * (p0_hat * order.p0 - p1_hat * order.p1)
     return interaction + entropic + control.alpha * (out.phi_out - out.log_z) / tau

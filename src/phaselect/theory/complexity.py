@@ -28,8 +28,8 @@ RUNG = 1.3
 def complexity_at_random(alpha: float, overlap: float) -> float:
     """The largest complexity at a given overlap of the signs, reached as mu -> 0: alpha times the binary entropy."""
     check_overlap(overlap)
-    right = 0.5 * (1 + overlap)
-    return -alpha * sum(p * math.log(p) for p in (right, 1 - right))
+    check_positive("alpha", alpha)
+    return -alpha * sum(p * math.log(p) for p in (0.5 * (1 + overlap), 0.5 * (1 - overlap)))
 
 
 def check_overlap(overlap: float) -> None:
@@ -57,9 +57,10 @@ def saddle_point_at_overlap(alpha: float, mu: float, lam: float = 0.0, *, overla
 
 def _points(alpha: float, lam: float, overlap: float, mus: list[float]) -> Iterator[Point]:
     check_overlap(overlap)
-    if not mus or any(low >= high for low, high in pairwise(mus)):
+    if not mus or any(math.isnan(mu) for mu in mus) or any(low >= high for low, high in pairwise(mus)):
         raise InputError("mus must be a non-empty increasing list of temperatures")
-    check_positive("mu", mus[0])
+    for mu in mus:
+        check_positive("mu", mu)
     for control, state in _states(alpha, lam, overlap, mus):
         arrival = Arrival(state, residual(state, control), 0)
         point = point_at(arrival, control, PointStatus.CONVERGED)
@@ -98,7 +99,7 @@ def _solve(z: Array, control: Control, overlap: float) -> Array:
             best, best_size = z, size
         if not np.isfinite(jacobian).all() or best_size < AIM or size > 1e3 * best_size:
             break
-        step = np.linalg.solve(jacobian, velocity)
+        step = np.linalg.lstsq(jacobian, velocity)[0]
         z = z - step / max(1.0, float(np.max(np.abs(step))))
     return best
 

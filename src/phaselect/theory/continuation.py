@@ -16,13 +16,15 @@ from scipy.optimize import brentq, minimize_scalar
 
 from phaselect.errors import InputError
 from phaselect.theory.branch import Branch, table
-from phaselect.theory.control import Control, State
+from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import TOLERANCE, Arrival, channel_map, flow, residual
 from phaselect.theory.quadrature import Array
 from phaselect.theory.saddle import PointStatus, Start, point_at, starting_state
 
 WIDTH = 1e-6
-SHORTEST, LONGEST = 1e-5, 0.25
+SHORTEST, LONGEST, FINE = 1e-5, 0.25, 0.08
+VANISHING = 2e-3
+"""Overlap m below which the curve has reached the uninformed point."""
 METRIC = np.array([1.0, 0.3, 3.0, 1.0])
 """How lengths along the branch weigh (log V, log D, m, log mu)."""
 
@@ -60,6 +62,8 @@ def make_path(alpha: float, lam: float | None, product: float | None) -> Path:
     """Checks that one of lam and product is given."""
     if (lam is None) == (product is None):
         raise InputError("give either lam or product")
+    if product is not None:
+        check_positive("product", product)
     path = Path(alpha, lam, product)
     path.control(1.0)
     return path
@@ -74,15 +78,17 @@ def trace_curve(
     start: Start = "informed",
     mu_range: tuple[float, float] = (0.1, 1e5),
 ) -> Branch:
-    """The curve of saddle points through the one at `mu`, in both directions, folds and unstable parts included.
+    """The curve of saddle points with m > 0 through the one at `mu`, in both directions, through folds.
 
     Rows are in order along the curve; the column `stable` tells the parts that a flow (and an anneal) can reach.
     The curve ends where it leaves mu_range or m vanishes.
     """
     path = make_path(alpha, lam, product)
+    if not 0 < mu_range[0] <= mu <= mu_range[1] < math.inf:
+        raise InputError("mu_range must hold two positive numbers, the smaller first, with mu between them")
     first = curve_from(path, mu, start)
     backwards = first._replace(tangent=-first.tangent)
-    both = [list(walk(path, backwards, mu_range))[::-1], list(walk(path, first, mu_range))[1:]]
+    both = [list(walk(path, backwards, mu_range, FINE))[::-1], list(walk(path, first, mu_range, FINE))[1:]]
     curve = [point for part in both for point in part]
     points, stable = [], []
     for point in curve:
@@ -108,15 +114,13 @@ def curve_from(path: Path, mu: float, start: Start) -> Curve:
     return Curve(corrected, _tangent(path, corrected, np.array([0.0, 0.0, 0.0, 1.0])))
 
 
-VANISHING = 2e-3
-"""Overlap m below which the curve has reached the uninformed point."""
-
-
-def walk(path: Path, start: Curve, mu_range: tuple[float, float], limit: int = 2000) -> Iterator[Curve]:
+def walk(
+    path: Path, start: Curve, mu_range: tuple[float, float], longest: float = LONGEST, limit: int = 2000
+) -> Iterator[Curve]:
     """Points along the curve from `start` in the direction of its tangent; the step adapts to the corrector."""
     here, length = start, 0.05
     low, high = map(math.log, mu_range)
-    for _ in range(limit):
+    for count in range(limit):
         yield here
         following = step(path, here, length)
         while following is None or following.tangent @ (here.tangent * METRIC**2) < 0.9:
@@ -124,7 +128,9 @@ def walk(path: Path, start: Curve, mu_range: tuple[float, float], limit: int = 2
             if length < SHORTEST:
                 return
             following = step(path, here, length)
-        here, length = following, min(LONGEST, 1.5 * length)
+        here, length = following, min(longest, 1.5 * length)
+        if _length(start, here) >= 0 and np.max(np.abs(here.z - start.z) * METRIC) < length and count > 10:
+            return  # once round a closed curve
         if not (low <= here.z[3] <= high and here.z[2] > VANISHING):
             return
 
@@ -136,8 +142,8 @@ def step(path: Path, here: Curve, length: float) -> Curve | None:
     return None if z is None else Curve(z, _tangent(path, z, here.tangent))
 
 
-def folds(path: Path, start: Curve, mu_range: tuple[float, float]) -> list[float]:
-    """mu at every fold met while walking from `start`: where the tangent has no component along mu."""
+def folds(path: Path, start: Curve, mu_range: tuple[float, float]) -> list[tuple[float, float]]:
+    """(mu, m) at every fold met while walking from `start`: where the tangent has no component along mu."""
     curve = _with_turning_points(path, list(walk(path, start, mu_range)))
     return [
         _fold_between(path, before, after)
@@ -179,14 +185,14 @@ def _turning_point(path: Path, around: list[Curve], heading: float) -> list[Curv
     return [] if turning is None else [turning]
 
 
-def _fold_between(path: Path, before: Curve, after: Curve) -> float:
+def _fold_between(path: Path, before: Curve, after: Curve) -> tuple[float, float]:
     def slope(length: float) -> float:
         point = step(path, before, length) if length > 0 else before
         return math.nan if point is None else float(point.tangent[3])
 
     point = step(path, before, brentq(slope, 0.0, _length(before, after), xtol=1e-10))
     assert point is not None  # brentq has just been there
-    return point.mu
+    return point.mu, point.state.m
 
 
 def _length(before: Curve, after: Curve) -> float:

@@ -22,13 +22,14 @@ class Control:
     phi: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("alpha", "mu", "lam", "phi"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         check_positive("alpha", self.alpha)
         check_positive("mu", self.mu)
-        for name in ("lam", "phi"):
-            if not math.isfinite(getattr(self, name)):
-                raise InputError(f"{name} = {getattr(self, name)!r} must be a finite number")
-        if self.lam < 0:
-            raise InputError(f"lam = {self.lam:g} must be 0 or more")
+        if not 0 <= self.lam <= LARGEST:
+            raise InputError(f"lam = {self.lam:g} must be 0 or more, and finite")
+        if abs(self.phi) > LARGEST_PHI:
+            raise InputError(f"phi = {self.phi:g} must lie between -{LARGEST_PHI:g} and {LARGEST_PHI:g}")
         if self.lam == 0 and self.alpha <= 1:
             raise InputError(f"alpha = {self.alpha:g}: without a regulariser alpha must exceed 1; give lam > 0")
 
@@ -109,10 +110,28 @@ def collapse(overlaps: Overlaps, mu: float) -> State:
     return State(V, spread, overlaps.m)
 
 
+LARGEST, LARGEST_PHI = 1e15, 300.0
+"""Far beyond anything of interest, and still safe from overflow."""
+
+
+def number(name: str, value: float) -> float:
+    """A plain float, or one line that says what is wrong."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} = {value!r} must be a number") from None
+
+
 def check_positive(name: str, value: float) -> None:
     """One line for a number that must be positive and is not."""
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{name} = {value:g} must be a positive number")
+    if not 0 < number(name, value) <= LARGEST:
+        raise InputError(f"{name} = {float(value):g} must be a positive number, at most {LARGEST:g}")
+
+
+def check_tolerance(tolerance: float) -> None:
+    """One line for a precision that cannot be met or means nothing."""
+    if not 1e-10 <= number("tolerance", tolerance) <= 0.1:
+        raise InputError(f"tolerance = {float(tolerance):g} must lie between 1e-10 and 0.1")
 
 
 def check_recoverable(alpha: float) -> None:

@@ -32,6 +32,9 @@ TOLERANCE = 1e-10
 AIM, MAX_EVALUATIONS = 1e-13, 4000
 LARGEST_STEP = np.array([1.0, 3.0, 0.1])  # in log V, log D, m
 SURPRISE_GROWING, SURPRISE_SETTLING = 0.1, 0.5  # share of the velocity that a step may fail to foretell
+FLOOR = 1e-14
+"""D/V below which D is rounding, as at large phi where all signs are right."""
+
 NEGLIGIBLE = 1e-7
 """q0 below which the flow is as good as at the paramagnet, if that is stable."""
 
@@ -190,5 +193,5 @@ def _linearise(s: Array, control: Control) -> tuple[Array, Array]:
     points = s[:, None] + np.concatenate([np.zeros((3, 1)), np.diag(width)], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         V, spread, m, _ = saddle_map(np.exp(points[0]), np.exp(points[1]), points[2], control)
-        velocity = np.array([np.log(V), np.log(spread), m]) - points
+        velocity = np.array([np.log(V), np.log(np.maximum(spread, FLOOR * V)), m]) - points
     return velocity[:, 0], (velocity[:, 1:] - velocity[:, :1]) / width

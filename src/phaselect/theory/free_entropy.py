@@ -103,8 +103,9 @@ def _energetic_gradient(order: Overlaps, mu: float, phi: float) -> _EnergeticGra
     )
 
 
-def conjugates_at(state: State, control: Control) -> Conjugates:
-    """The conjugates that make Phi stationary in the overlaps of a state."""
+def conjugates_at(order: Overlaps, control: Control) -> Conjugates:
+    """The conjugates that make Phi stationary in the given overlaps, V1 being the response of the regression."""
+    state = collapse(order, control.mu)
     s2 = state.V + control.noise
     out = averages(*map(np.asarray, (s2, state.spread, state.m, control.phi)))
     dq_hat = 2 * control.mu * control.alpha / (1 + 2 * control.response)

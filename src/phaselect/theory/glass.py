@@ -45,7 +45,10 @@ def dynamical_transition(alpha: float, lam: float = 0.0) -> float:
 
 
 def static_transition(alpha: float, lam: float = 0.0) -> float:
-    """mu beyond which a few of these clusters dominate: their complexity at tau = 1 vanishes. Infinite beyond 1e5."""
+    """mu beyond which a few of these clusters dominate: their complexity at tau = 1 vanishes, or is born negative.
+
+    Infinite beyond 1e5.
+    """
     begin = dynamical_transition(alpha, lam)
     if not math.isfinite(begin):
         return math.inf
@@ -53,9 +56,10 @@ def static_transition(alpha: float, lam: float = 0.0) -> float:
     def complexity(log_mu: float) -> float:
         return one_step_rsb(alpha, math.exp(log_mu), lam, start="paramagnet").complexity_clusters
 
+    born = one_step_rsb(alpha, 1.001 * begin, lam, start="paramagnet")
+    if born.p1 < 0.1 * born.V0:
+        return begin  # a continuous transition: the first clusters already dominate
     low = math.log(begin) + 1e-5
-    if complexity(low) <= 0:
-        return begin  # clusters are born dominant: a continuous transition
     high = low + 0.5
     while complexity(high) > 0:
         low, high = high, high + 0.5
@@ -65,7 +69,10 @@ def static_transition(alpha: float, lam: float = 0.0) -> float:
 
 
 def ground_state(alpha: float, lam: float = 0.0) -> ClusterPoint:
-    """The lowest energy of sign vectors without overlap with the signal: equilibrium, cooled until it settles."""
+    """The lowest energy of sign vectors without overlap with the signal: equilibrium, cooled until it settles.
+
+    Cooled by factors of 2 until the energy changes by less than 1e-4 of itself, or mu exceeds 2e5.
+    """
     mu = 4 * static_transition(alpha, lam)
     if not math.isfinite(mu):
         raise InputError(
@@ -93,7 +100,10 @@ def traps(alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[floa
             progress(count / len(alphas))
         dynamical, static = dynamical_transition(alpha, lam), static_transition(alpha, lam)
         there = one_step_rsb(alpha, dynamical, lam, start="paramagnet").mse_y if math.isfinite(dynamical) else math.nan
-        ground = ground_state(alpha, lam).mse_y if math.isfinite(static) else math.nan
+        try:
+            ground = ground_state(alpha, lam).mse_y
+        except (InputError, ArithmeticError):
+            ground = math.nan
         rows.append((alpha, _leaves_paramagnet(alpha, lam), dynamical, static, there, ground))
     names = ("alpha", "mu_leave", "mu_dynamical", "mu_static", "mse_y_dynamical", "mse_y_ground")
     return dict(zip(names, np.array(rows).T, strict=True))

@@ -22,7 +22,7 @@ from phaselect.theory.clusters import (
     overlaps_and_conjugates,
 )
 from phaselect.theory.control import Control
-from phaselect.theory.flow import TOLERANCE, descend, flow, paramagnet
+from phaselect.theory.flow import descend, flow, paramagnet
 from phaselect.theory.quadrature import Array
 from phaselect.theory.saddle import starting_state
 
@@ -59,7 +59,7 @@ class ClusterPoint:
     @property
     def converged(self) -> bool:
         """Is this a saddle point?"""
-        return self.residual < TOLERANCE
+        return self.residual < QUADRATURE
 
     @property
     def q1(self) -> float:
@@ -105,6 +105,9 @@ def one_step_rsb(
         return _cluster_point(state, control, tau, iterations, broken)
 
 
+QUADRATURE = 1e-8
+"""Residual of a converged point: the integrals inside the logarithm are good to about 1e-9."""
+
 UNBROKEN = 1e-6
 """D1/V below which clusters are no clusters."""
 
@@ -112,6 +115,8 @@ UNBROKEN = 1e-6
 def _departure(start: str | ClusterState, control: Control) -> tuple[ClusterState, ClusterState]:
     """The replica symmetric state to compare with, and the state to begin from: clusters with little room inside."""
     if isinstance(start, ClusterState):
+        if not (all(map(math.isfinite, start)) and start.V > 0 and start.D1 > 0 and start.D0 >= 0):
+            raise InputError("start: a ClusterState needs finite V > 0, D1 > 0 and D0 >= 0")
         name = "uninformed" if start.D0 > 0 else "paramagnet"
         return _departure(name, control)[0], start
     state = paramagnet(control) if start == "paramagnet" else None
@@ -188,12 +193,15 @@ def static_tau(alpha: float, mu: float, lam: float = 0.0, start: str | ClusterSt
 
     def at(tau: float) -> ClusterPoint:
         nearest = min(found, key=lambda other: abs(other - tau))
-        found[tau] = one_step_rsb(alpha, mu, lam, tau, start=found[nearest].state)
-        return found[tau]
+        point = one_step_rsb(alpha, mu, lam, tau, start=found[nearest].state)
+        if not point.converged:
+            point = one_step_rsb(alpha, mu, lam, tau, start=start)
+        if not point.converged:
+            raise ArithmeticError(f"the clusters at alpha = {alpha:g}, mu = {mu:g}, lam = {lam:g} did not converge")
+        found[tau] = point
+        return point
 
     low = 1.0
-    while at(0.7 * low).complexity_clusters < 0:
-        low *= 0.7
-        if low < 1e-6:
-            raise ArithmeticError(f"no static tau at alpha = {alpha:g}, mu = {mu:g}, lam = {lam:g}")
-    return at(brentq(lambda tau: at(tau).complexity_clusters, 0.7 * low, low, xtol=1e-10))
+    while at(0.85 * low).complexity_clusters < 0:
+        low *= 0.85
+    return at(brentq(lambda tau: at(tau).complexity_clusters, 0.85 * low, low, xtol=1e-10))

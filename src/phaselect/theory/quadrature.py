@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -173,24 +174,18 @@ def _radial_panels(c: float, phi: float) -> tuple[float, float, float]:
     return wrong, slope, fourth
 
 
-def half_gaussian(mean: Array, width: Array, kink: Array, blur: Array, side: float, count: int) -> tuple[Array, Array]:
-    """Nodes and weights (along a new last axis) for the Gaussian integral over one side of a kink blurred over `blur`.
+def panelled_gaussian(mean: Array, width: Array, kinks: list[tuple[Array, Array]], count: int) -> tuple[Array, Array]:
+    """Nodes and weights (along a new last axis) for Gaussian averages of functions with kinks.
 
-    Gauss-Legendre on two panels: one as long as it takes the kink to saturate, and the rest.
+    kinks: where, and over which length each is blurred. Gauss-Legendre on the panels between them, and on either side
+    of each a panel as long as it takes to saturate.
     """
     node, weight = legendre(count)
     scale = np.where(width > 0, width, 1.0)
-    cut = np.clip((kink - mean) / scale, -TAIL, TAIL)[..., None]
-    end = np.full_like(cut, side * TAIL)
-    turn = np.clip(cut + side * SATURATED * (blur / scale)[..., None], -TAIL, TAIL)
-    panels = [(cut, turn), (turn, end)]
-    z = np.concatenate([a + (b - a) * node for a, b in panels], axis=-1)
-    weights = np.concatenate([side * (b - a) * weight for a, b in panels], axis=-1)
+    reaches = [(where, SATURATED * blur) for where, blur in kinks]
+    cuts = [where + side * reach for where, reach in reaches for side in (-1, 0, 1)]
+    ends = np.sort(np.clip([(cut - mean) / scale for cut in cuts], -TAIL, TAIL), axis=0)
+    ends = np.concatenate([np.full((1, *mean.shape), -TAIL), ends, np.full((1, *mean.shape), TAIL)])
+    z = np.concatenate([a[..., None] + (b - a)[..., None] * node for a, b in pairwise(ends)], axis=-1)
+    weights = np.concatenate([(b - a)[..., None] * weight for a, b in pairwise(ends)], axis=-1)
     return mean[..., None] + width[..., None] * z, weights * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-
-
-def kinked_gaussian(mean: Array, width: Array, kink: Array, blur: Array, count: int) -> tuple[Array, Array]:
-    """Nodes and weights for the Gaussian average of a function with a kink: both sides."""
-    sides = [half_gaussian(mean, width, kink, blur, side, count) for side in (-1.0, 1.0)]
-    nodes, weights = (np.concatenate(parts, axis=-1) for parts in zip(*sides, strict=True))
-    return nodes, weights

@@ -92,6 +92,7 @@ def saddle_point(alpha: float, mu: float, lam: float = 0.0, phi: float = 0.0, st
     """The replica symmetric saddle point that the iteration reaches from `start`.
 
     start: "uninformed" (signs that know nothing of the signal), "informed" (the signal itself), or `Overlaps`.
+    An anneal, `follow`, may be elsewhere at the same mu: it starts from what it found at smaller mu, not afresh.
     An informed start that falls to the uninformed point is marked so in `status`.
 
     >>> point = saddle_point(alpha=1.7, mu=1.0)
@@ -101,7 +102,7 @@ def saddle_point(alpha: float, mu: float, lam: float = 0.0, phi: float = 0.0, st
     control = Control(alpha, mu, lam, phi)
     arrival = flow(starting_state(start, control), control)
     status = PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED
-    if start == "informed" and arrival.converged:
+    if isinstance(start, str) and start == "informed" and arrival.converged:
         other = flow(starting_state("uninformed", control), control)
         if other.converged and abs(other.state.m - arrival.state.m) < DISTINCT:
             status = PointStatus.ONE_BRANCH
@@ -112,6 +113,8 @@ def starting_state(start: Start, control: Control) -> State:
     """The state that a start stands for."""
     if isinstance(start, Overlaps):
         return collapse(start, control.mu)
+    if not isinstance(start, str):
+        raise InputError('start: use "uninformed", "informed" or theory.Overlaps(V0, V1, q0, m)')
     if start == "informed":
         return State(control.response / control.mu, 0.0, 1.0)  # all signs right: V0 = 0
     if start == "uninformed":

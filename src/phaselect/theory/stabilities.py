@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from phaselect.errors import InputError
-from phaselect.theory.quadrature import Array, kinked_gaussian
+from phaselect.theory.quadrature import Array, panelled_gaussian
 from phaselect.theory.saddle import Point
 
 NODES = 32
@@ -54,13 +54,15 @@ def _joint_density(point: Point, gap: Array, sign: float) -> Array:
     slope = sign * (1 - pull) + pull * point.m  # mean of the gap per unit of u0
     total = given_u0 + slope**2
     middle, width = slope * gap / total, np.full_like(gap, math.sqrt(given_u0 / total))
-    u0, weight = kinked_gaussian(middle, width, 0 * gap, 0.2 * width, NODES)
-    centre = point.m * u0 + pull * spread / given_u0 * (gap[:, None] - slope * u0)
+    gain = pull * spread / given_u0
+    width_w = math.sqrt(spread * own / given_u0)
+    turn = point.m - gain * slope or 1e-300  # mean of w given (u0, gap): turn * u0 + gain * gap
+    kinks = [(0 * gap, 0.2 * width), (-gain * gap / turn, np.full_like(gap, 0.2 * width_w / abs(turn)))]
+    u0, weight = panelled_gaussian(middle, width, kinks, NODES)
+    centre = turn * u0 + gain * gap[:, None]
     steep = np.maximum(np.abs(u0), 1e-300) / s2
-    kink = -np.sign(u0) * point.phi / steep
-    w, weight_w = kinked_gaussian(
-        centre, np.full_like(centre, math.sqrt(spread * own / given_u0)), kink, 1 / steep, NODES
-    )
+    kink = (-np.sign(u0) * point.phi / steep, 1 / steep)
+    w, weight_w = panelled_gaussian(centre, np.full_like(centre, width_w), [kink], NODES)
     chance = np.einsum("guk,guk->gu", weight_w, expit(2 * sign * (point.phi + u0[..., None] * w / s2)))
     gaussian = np.exp(-0.5 * gap**2 / total) / math.sqrt(2 * math.pi * total)
     return np.asarray(gaussian * np.einsum("gu,gu->g", weight, chance))

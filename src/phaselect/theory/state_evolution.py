@@ -47,8 +47,8 @@ def state_evolution(
     check_positive("alpha", alpha)
     if not 0 <= damping < 1:
         raise InputError(f"damping = {damping:g} must lie in [0, 1)")
-    if n is not None and n < 1:
-        raise InputError(f"n = {n} must be 1 or more")
+    if n is not None and n < 2:
+        raise InputError(f"n = {n} must be 2 or more")
     begin = 1 / math.sqrt(n or UNSIZED) if overlap is None else overlap
     if not 0 < begin < 1:
         raise InputError(f"overlap = {begin:g} must lie between 0 and 1")
@@ -61,6 +61,8 @@ def state_evolution(
         psi = damping if count else 0.0
         V_damped, bar = (1 - psi) * V + psi * V_damped, (1 - psi) * x + psi * bar
         source, chi = _forces(alpha, V_damped + 0.5 / mu, bar)
+        if mu * lam + chi <= 0:
+            raise InputError(f"AMP diverges at iteration {count}: no prior and no information; give lam > 0")
         V = 1 / (mu * lam + chi)
         x = V * (source + chi * (x - bar))
     return dict(zip(("steps", "mu", "lam", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
@@ -114,7 +116,8 @@ def _largest_root(alpha: float) -> float:
     """Of `V = map(V)` in (0, 1]; 0 where there is none: the signal is recovered exactly."""
     if alpha <= 0.5:
         return 1.0  # no weak recovery
-    grid = np.concatenate([np.geomspace(1e-6, 0.05, 40, endpoint=False), np.linspace(0.05, 1.0, 1201)[:-1]])
+    near = 1 - np.geomspace(1e-3, 1e-9, 30)  # just above the threshold of weak recovery, V -> 1
+    grid = np.concatenate([np.geomspace(1e-6, 0.05, 40, endpoint=False), np.linspace(0.05, 0.999, 1201)[:-1], near])
     low = 0
     for _ in range(5):  # each round after the first refines the last sign change a hundredfold
         shrinks = _nishimori_map(grid, alpha) < grid

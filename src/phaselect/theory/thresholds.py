@@ -14,7 +14,7 @@ from phaselect.errors import InputError
 from phaselect.schedule import Schedule
 from phaselect.theory.branch import Branch, points_along, states_along
 from phaselect.theory.continuation import VANISHING, Curve, Path, curve_from, folds, least_slope, make_path
-from phaselect.theory.control import Control, check_positive, check_recoverable
+from phaselect.theory.control import Control, check_positive, check_recoverable, check_tolerance
 from phaselect.theory.flow import flow
 from phaselect.theory.saddle import Point, saddle_point, starting_state
 
@@ -34,6 +34,7 @@ def critical_alpha(product: float = 1.0, tolerance: float = 1e-5) -> float:
     '1.1285'
     """
     check_positive("product", product)
+    check_tolerance(tolerance)
     mus = np.geomspace(0.5, 3e4, 32)
 
     def recovers(alpha: float) -> bool:
@@ -58,8 +59,9 @@ class PhaseDiagram:
     """Where informed and uninformed branches coexist at one lam.
 
     lines: columns alpha; mu_spinodal, where the informed branch is born; mu_first_order, where the two have equal free
-    entropy; mu_uninformed_end, where the uninformed branch ends and an anneal would jump (infinite where it never
-    does). Rows without coexistence hold nan.
+    entropy (nan where never); mu_uninformed_end, where the uninformed branch ends and an anneal would jump (infinite
+    where it never does). Rows without coexistence on the way from the signal to the uninformed branch hold nan. At
+    lam > 0 and large mu a point with m = 0 < q0 coexists as well; its replicon exceeds 1, and it is not followed here.
     alpha_merge: above, there is one branch at every temperature; nan where the branches never separate.
     alpha_recovery: above, an infinitely slow anneal reaches m > 0.9 at some temperature; infinite where none does.
     """
@@ -93,9 +95,11 @@ def transitions(alpha: float, lam: float) -> tuple[float, float, float, float]:
     found = _folds_from_the_signal(alpha, lam)
     if not found:
         return alpha, math.nan, math.nan, math.nan
-    spinodal = found[0]
-    end = found[1] if len(found) > 1 else math.inf
-    return alpha, spinodal, _first_order(alpha, lam, spinodal, end), end
+    (spinodal, m), *others = found
+    # a second fold at larger m is the other end of the informed branch, which then is a closed curve
+    end = others[0][0] if others and others[0][1] < m else math.inf
+    limit = others[0][0] if others else math.inf
+    return alpha, spinodal, _first_order(alpha, lam, spinodal, limit), end
 
 
 def alpha_merge(lam: float) -> float:
@@ -109,9 +113,15 @@ def alpha_merge(lam: float) -> float:
         start = _leave_signal(path)
         return 1.0 if start is None else least_slope(path, start, MU_RANGE)
 
-    grid = np.arange(1.05, 2.3, 0.1)[::-1]
-    apart = next((alpha for alpha in grid if slope(alpha) < 0), None)
-    return math.nan if apart is None else float(brentq(slope, apart, apart + 0.1, xtol=1e-6))
+    grid = np.arange(2.25, 1.0, -0.1).tolist()
+    slopes = []
+    for alpha in grid:
+        slopes.append(slope(alpha))
+        if slopes[-1] < 0:
+            return float(brentq(slope, alpha, alpha + 0.1, xtol=1e-6))
+    least = grid[int(np.argmin(slopes))]  # a window of coexistence may hide between the points of the grid
+    found = minimize_scalar(slope, bounds=(least - 0.1, least + 0.1), method="bounded", options={"xatol": 1e-3})
+    return math.nan if found.fun >= 0 else float(brentq(slope, found.x, least + 0.1, xtol=1e-6))
 
 
 def alpha_recovery(lam: float, tolerance: float = 1e-4) -> float:
@@ -119,6 +129,8 @@ def alpha_recovery(lam: float, tolerance: float = 1e-4) -> float:
 
     Infinite where lam biases the estimate so much that none does up to alpha = 8.
     """
+
+    check_tolerance(tolerance)
 
     def recovers(alpha: float) -> bool:
         controls = (Control(alpha, mu, lam) for mu, _ in _anneal(lam))
@@ -132,8 +144,8 @@ HIGH = 0.9
 """Overlap that counts as having found the signal at fixed lam, which biases m away from 1."""
 
 
-def _folds_from_the_signal(alpha: float, lam: float) -> list[float]:
-    """mu at the folds met on the way from the signal down to the uninformed branch, in that order."""
+def _folds_from_the_signal(alpha: float, lam: float) -> list[tuple[float, float]]:
+    """(mu, m) at the folds met on the way from the signal down to the uninformed branch, in that order."""
     path = make_path(alpha, lam, None)
     start = _leave_signal(path)
     return [] if start is None else folds(path, start, MU_RANGE)
