@@ -79,6 +79,9 @@ def test_threshold():
 def test_diagram_complexity_and_bayes():
     done = run("diagram", "--lam", 0, "--alphas", "1.6:1.7:0.1")
     assert "alpha_merge    1.68" in done.stderr
+    record = json.loads(run("diagram", "--lam", 0, "--alphas", "1.3", "--json").stdout)
+    assert record["mu_uninformed_end"] == ["inf"]
+    assert record["alpha_merge"] == [pytest.approx(1.68, abs=1e-3)]
     assert table(done.stdout)[1]["mu_spinodal"] == "nan"
     rows = table(run("complexity", "--overlap", 0.4, "--points", 3).stdout)
     assert float(rows[0]["complexity"]) == pytest.approx(theory.complexity_at_random(1.7, 0.4), abs=1e-3)
@@ -94,6 +97,15 @@ def test_diagram_complexity_and_bayes():
         (["branch", "--alpha", 1.2, "--lam", 0, "--product", 1], "not both"),
         (["branch", "--alpha", 1.2, "--product", 0], "product = 0 must be a positive"),
         (["branch", "--alpha", 1.2, "--mu0", -1], "need 0 < mu0"),
+        (["branch", "--alpha", 1.6, "--lam", 0, "--folds", "--mu0", -1], "need 0 < mu0"),
+        (["branch", "--alpha", 1.6, "--folds", "--product", 0], "product = 0 must be a positive"),
+        (["branch", "--alpha", 1.6, "--folds", "--eps", 0.5], "leave out --eps"),
+        (["branch", "--alpha", 1.6, "--mu0", 10, "--mu-max", 1], "need 0 < mu0"),
+        (["threshold", "--tolerance", 0], "tolerance = 0 must lie between"),
+        (["diagram", "--alphas", "1.2:inf:0.1"], "FIRST:LAST:STEP"),
+        (["diagram", "--alphas", "1.2:1.7:1e-9"], "up to 1000 values"),
+        (["complexity", "--overlap", 0.4, "--mu-max", "inf"], "mu0 < mu-max"),
+        (["point", "--alpha", 1.2, "--mu", 1e300], "must be a positive number, at most"),
         (["threshold", "--product", -1], "product = -1 must be a positive"),
         (["diagram", "--alphas", "0.9,1.2"], "recovery needs more measurements"),
         (["diagram", "--alphas", "many"], "FIRST:LAST:STEP"),

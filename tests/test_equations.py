@@ -12,9 +12,9 @@ LABELLED = """GeneratingProcessPR OptimizationPhaseRetrieval EnergyFunction eq:O
 eq:energies eq:prob eq:partition_func eq:MAP eq:gaugeTransform replica eq:GenFreeEntropy OrderParameters eq.FreeEnergy
 eq:entropic eq:energetic eq:stabilities eq:RidgeRegression1 eq:RidgeRegression2 eq:channels eq:rescale_grad
 eq:1RSBAnsatz eq:1RSB alg:SA alg:AMP alg:GD alg:Problem""".split()  # noqa: SIM905
-UNLABELLED = 17
+UNLABELLED = 18
 """Numbered equations without a label: overlaps, two Legendre transforms, RS ansatz and rescaling, g_i, P_*, phi_in,
-three lines of AMP, 1RSB rescaling, the stability constants, and their four simplified forms."""
+three lines of AMP, the Langevin step, 1RSB rescaling, the stability constants, and their four simplified forms."""
 
 
 def rows():

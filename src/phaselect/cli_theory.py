@@ -16,6 +16,7 @@ from phaselect.files import save_table
 from phaselect.progress import share_bar
 
 FIGURES = (".png", ".pdf", ".svg")
+MOST_ALPHAS = 1000
 START = click.Choice(["uninformed", "informed"])
 
 
@@ -81,6 +82,7 @@ def point(
     elif out is None:
         for name, value in record.items():
             click.echo(f"{name:22}{value:.8g}" if isinstance(value, float) else f"{name:22}{value}")
+    _warn_unconverged(np.array([found.converged]))
     _plot(lambda: draw_point(found), plot)
 
 
@@ -94,10 +96,10 @@ def point(
 @click.option("--product", type=float, help="Anneal at this fixed mu*lam; 1, the matched prior, by default.")
 @click.option("--mu0", type=float, default=0.5, show_default=True, help="First inverse temperature.")
 @click.option("--mu-max", type=float, default=3e4, show_default=True, help="Last inverse temperature.")
-@click.option("--eps", type=float, default=0.2, show_default=True, help="mu grows by a factor 1 + eps a row.")
-@click.option("--start", type=START, default="uninformed", show_default=True, help="Which branch.")
+@click.option("--eps", type=float, help="mu grows by a factor 1 + eps a row; 0.2 by default.")
+@click.option("--start", type=START, help="Which branch; uninformed by default.")
 @click.option(
-    "--folds", is_flag=True, help="The whole curve from the informed point at mu-max, unstable parts included."
+    "--folds", is_flag=True, help="The curve with m > 0 through the informed point at mu-max, unstable part included."
 )
 @outputs
 def branch(
@@ -106,8 +108,8 @@ def branch(
     product: float | None,
     mu0: float,
     mu_max: float,
-    eps: float,
-    start: str,
+    eps: float | None,
+    start: str | None,
     folds: bool,
     as_json: bool,
     out: str | None,
@@ -117,10 +119,16 @@ def branch(
     from phaselect.plots import draw_branch
     from phaselect.schedule import Schedule
     from phaselect.theory import follow, trace_curve
+    from phaselect.theory.control import check_positive
 
     _check_outputs(out, plot)
     if lam is not None and product is not None:
         raise InputError("give --lam or --product, not both")
+    if folds and (eps is not None or start is not None):
+        raise InputError("--folds sets its own steps and starts from the signal: leave out --eps and --start")
+    if not 0 < mu0 < mu_max < np.inf:
+        raise InputError(f"need 0 < mu0 < mu-max, got mu0 = {mu0:g}, mu-max = {mu_max:g}")
+    eps = 0.2 if eps is None else eps
     if folds:
         rule: dict[str, float] = {"lam": lam} if lam is not None else {"product": 1.0 if product is None else product}
         table = trace_curve(alpha, **rule, mu=mu_max, start="informed", mu_range=(mu0, mu_max))
@@ -128,10 +136,12 @@ def branch(
         if lam is not None:
             schedule = Schedule.fixed_lambda(lam, mu0=mu0, mu_max=mu_max, eps=eps)
         else:
-            steady = _positive("product", 1.0 if product is None else product)
+            steady = 1.0 if product is None else product
+            check_positive("product", steady)
             schedule = Schedule.fixed_product(steady, mu0=mu0, mu_max=mu_max, eps=eps)
-        table = follow(alpha, schedule, start)
-    shown = ("mu", "lam", "m", "O", "mse_y", "free_entropy", "complexity", "replicon", "trusted")
+        table = follow(alpha, schedule, start or "uninformed")
+    shown = ["mu", "lam", "m", "O", "mse_y", "free_entropy", "complexity", "replicon", "trusted"]
+    shown += ["stable"] if folds else []
     emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
     _warn_unconverged(table["converged"])
     _plot(lambda: draw_branch(table), plot)
@@ -148,9 +158,12 @@ def threshold(product: tuple[float, ...], tolerance: float, as_json: bool, out: 
     """Smallest alpha at which an infinitely slow anneal at fixed mu*lam recovers the signal."""
     from phaselect.plots import draw_thresholds
     from phaselect.theory import critical_alpha
+    from phaselect.theory.control import check_positive
 
     _check_outputs(out, plot)
-    products = sorted(_positive("product", value) for value in product)
+    products = sorted(product)
+    for value in products:
+        check_positive("product", value)
     alphas = []
     with share_bar() as progress:
         for count, value in enumerate(products):
@@ -168,7 +181,12 @@ def threshold(product: tuple[float, ...], tolerance: float, as_json: bool, out: 
 @click.option("--alphas", default="1.1:1.7:0.05", show_default=True, help="FIRST:LAST:STEP, or a list A,B,C.")
 @outputs
 def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str | None) -> None:
-    """Where informed and uninformed branches coexist at fixed lam: spinodals, first-order line, thresholds."""
+    """Where informed and uninformed branches coexist at fixed lam: spinodals, first-order line, thresholds.
+
+    Columns: mu_spinodal, the informed branch is born; mu_first_order, equal free entropy; mu_uninformed_end, an anneal
+    would jump (inf: never). nan: no such point. alpha_recovery: from here an anneal at this lam reaches m > 0.9 (inf:
+    nowhere); alpha_merge: from here there is one branch at every mu (nan: there always is).
+    """
     from phaselect.plots import draw_diagram
     from phaselect.theory import phase_diagram
 
@@ -176,9 +194,11 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
     grid = _grid(alphas)
     with share_bar() as progress:
         found = phase_diagram(lam, grid, progress=progress)
-    emit(found.lines, out, as_json)
-    click.echo(f"alpha_recovery {found.alpha_recovery:.5g}: from here an anneal at this lam reaches m > 0.9", err=True)
-    click.echo(f"alpha_merge    {found.alpha_merge:.5g}: from here there is one branch at every mu", err=True)
+    thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
+    everywhere = {name: np.full(len(grid), value) for name, value in thresholds.items()}
+    emit(found.lines | everywhere if out or as_json else found.lines, out, as_json)
+    for name, value in thresholds.items():
+        click.echo(f"{name:15}{value:.5g}", err=True)
     _plot(lambda: draw_diagram(found), plot)
 
 
@@ -207,7 +227,7 @@ def complexity(
     from phaselect.theory import complexity_curve
 
     _check_outputs(out, plot)
-    if not (0 < mu0 < mu_max) or points < 2:
+    if not (0 < mu0 < mu_max < np.inf) or points < 2:
         raise InputError("need 0 < mu0 < mu-max and at least 2 points")
     table = complexity_curve(alpha, lam, overlap=overlap, mus=np.geomspace(mu0, mu_max, points).tolist())
     shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "trusted")
@@ -221,12 +241,16 @@ def complexity(
 @click.option("--alpha", type=float, multiple=True, required=True, help="Measurements per unknown; may be repeated.")
 @outputs
 def bayes(alpha: tuple[float, ...], as_json: bool, out: str | None, plot: str | None) -> None:
-    """Mean squared error of Bayes-optimal inference: by message passing, and by the best estimator there is."""
+    """Mean squared error of Bayes-optimal inference: by message passing, and by the best estimator there is.
+
+    Columns: mse_x, reached by message passing; mse_x_informed, by any means; phase: easy (the first is 0), hard (only
+    the second is), impossible.
+    """
     from phaselect.plots import draw_bayes
     from phaselect.theory import bayes_optimal
 
     _check_outputs(out, plot)
-    results = [bayes_optimal(value) for value in alpha]
+    results = [bayes_optimal(value) for value in sorted(alpha)]
     names = ("alpha", "mse_x", "mse_x_informed", "phase")
     emit({name: np.array([getattr(result, name) for result in results]) for name in names}, out, as_json)
     _plot(lambda: draw_bayes(results), plot)
@@ -240,7 +264,9 @@ def bayes(alpha: tuple[float, ...], as_json: bool, out: str | None, plot: str | 
 def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | None, plot: str | None) -> None:
     """One step of replica symmetry breaking: where sign vectors gather in clusters, and how well the best of them fit.
 
-    An anneal that has not found the signal by mu_dynamical is trapped, between mse_y_ground and about mse_y_dynamical.
+    Columns: mu_leave, an overlap with the signal begins to grow (inf: never); mu_dynamical, clusters form; mu_static,
+    few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan: not
+    found). An anneal that has not found the signal by mu_dynamical is trapped between the two misfits.
     """
     from phaselect.plots import draw_traps
     from phaselect.theory import traps
@@ -252,20 +278,18 @@ def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | Non
     _plot(lambda: draw_traps(table), plot)
 
 
-def _positive(name: str, value: float) -> float:
-    if not value > 0:
-        raise InputError(f"{name} = {value:g} must be a positive number")
-    return value
-
-
 def _grid(text: str) -> list[float]:
-    """FIRST:LAST:STEP, last included, or a list."""
+    """FIRST:LAST:STEP, last included, or a list; in increasing order."""
     try:
-        if ":" in text:
-            first, last, step = (float(part) for part in text.split(":"))
-            if step <= 0 or last < first:
-                raise ValueError
-            return [float(value) for value in first + step * np.arange(round((last - first) / step) + 1)]
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--alphas {text}: write FIRST:LAST:STEP, as 1.1:1.7:0.05, or a list, as 1.2,1.3") from None
+        parts = [float(part) for part in text.split(":" if ":" in text else ",")]
+        if ":" not in text:
+            return sorted(parts)
+        first, last, step = parts
+        count = round((last - first) / step) + 1 if step > 0 and last >= first else 0
+    except (ValueError, OverflowError):
+        count = 0
+    if not 0 < count <= MOST_ALPHAS:
+        raise InputError(
+            f"--alphas {text}: write FIRST:LAST:STEP, as 1.1:1.7:0.05, with up to {MOST_ALPHAS} values, or a list, as 1.2,1.3"
+        )
+    return [round(first + step * i, 10) for i in range(count)]

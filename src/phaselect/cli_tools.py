@@ -73,9 +73,11 @@ def emit(columns: Mapping[str, NDArray[Any]], out: str | None, as_json: bool = F
 
 
 def plain(value: Any) -> Any:
-    """A number, string or truth value for JSON; infinite and undefined become None."""
+    """A number, string or truth value for JSON, which has no infinity: "inf", and None for what is undefined."""
     value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def _shown(value: Any) -> str:

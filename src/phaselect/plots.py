@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +59,7 @@ def logarithmic(axes: Axes, name: str, values: NDArray[Any]) -> None:
 def draw_point(point: Point) -> Figure:
     """The distribution of the gaps at a saddle point."""
     figure, (axes,) = panels(1)
-    density = stability_density(point, np.linspace(-4, 4, 401))
+    density = stability_density(point, 4 * np.sinh(np.linspace(-6, 6, 601)) / np.sinh(6))  # dense around 0
     axes.plot(density.gap, density.P, color=BLUE, label=r"$P(\Delta)$")
     axes.plot(density.gap, density.P_right, "--", color=RED, label=r"$P_*(\Delta)$, right sign")
     axes.set(xlabel=r"gap $\Delta = (Ax)_\nu$", ylabel="density", ylim=(0, None), xlim=(-4, 4))
@@ -85,7 +84,9 @@ def draw_branch(branch: Branch) -> Figure:
     logarithmic(right, "y", branch["mse_y"])
     if not stable.all():
         left.legend(frameon=False, fontsize=8)
-    figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$", fontsize=10)
+    lam, product = branch["lam"], branch["mu"] * branch["lam"]
+    rule = rf"$\lambda = {lam[0]:g}$" if np.ptp(lam) == 0 else rf"$\mu\lambda = {product[0]:.4g}$"
+    figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$, {rule}", fontsize=10)
     return figure
 
 
@@ -110,15 +111,20 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
         ("mu_uninformed_end", ":", GREEN, "uninformed branch ends"),
     )
     for name, style, colour, label in styles:
+        if not np.isfinite(lines[name]).any():
+            continue
         axes.plot(
-            lines["alpha"], np.where(np.isfinite(lines[name]), lines[name], np.nan), style, color=colour, label=label
+            lines["alpha"],
+            np.where(np.isfinite(lines[name]), lines[name], np.nan),
+            style,
+            marker=".",
+            color=colour,
+            label=label,
         )
-    for value, label in ((diagram.alpha_recovery, "anneal recovers"), (diagram.alpha_merge, "branches merge")):
-        if math.isfinite(value):
-            axes.axvline(value, color="grey", lw=0.8)
-            axes.text(
-                value, 0.03, f" {label}", transform=axes.get_xaxis_transform(), fontsize=7, rotation=90, va="bottom"
-            )
+    marks = ((diagram.alpha_recovery, "-.", "anneal recovers"), (diagram.alpha_merge, "-", "branches merge"))
+    for value, style, label in marks:
+        if lines["alpha"].min() <= value <= lines["alpha"].max() + 0.1:
+            axes.axvline(value, ls=style, color="grey", lw=0.8, label=f"{label}: {value:.3f}")
     axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=MU)
     logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
     axes.legend(frameon=False, fontsize=8)
@@ -132,11 +138,13 @@ def draw_complexity(curve: Branch) -> Figure:
     alpha, O = float(curve["alpha"][0]), float(curve["O"][0])
     for axes, name, label in ((left, "mse_y", MSE_Y), (right, "m", OVERLAP)):
         trusted = curve["trusted"] | np.roll(curve["trusted"], 1)  # the dots touch the line
-        axes.plot(curve[name], np.where(trusted, curve["complexity"], np.nan), color=BLUE)
-        axes.plot(curve[name], np.where(curve["trusted"], np.nan, curve["complexity"]), ":", color=BLUE)
-        axes.axhline(complexity_at_random(alpha, O), color=RED, ls="--", lw=0.8)
+        axes.plot(curve[name], np.where(trusted, curve["complexity"], np.nan), color=BLUE, label="trusted")
+        beyond = np.where(curve["trusted"], np.nan, curve["complexity"])
+        axes.plot(curve[name], beyond, ":", color=BLUE, label="replica symmetry fails")
+        axes.axhline(complexity_at_random(alpha, O), color=RED, ls="--", lw=0.8, label="random signs")
         axes.axhline(0, color="grey", lw=0.8)
         axes.set(xlabel=label, ylabel=r"complexity $\Sigma$")
+    left.legend(frameon=False, fontsize=8)
     figure.suptitle(
         rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$", fontsize=10
     )
@@ -146,7 +154,8 @@ def draw_complexity(curve: Branch) -> Figure:
 def draw_bayes(results: list[BayesOptimal]) -> Figure:
     """Mean squared error against alpha, the points asked for marked."""
     figure, (axes,) = panels(1)
-    alphas = np.sort([*np.linspace(0.3, 1.4, 56), 1.0 + 1e-9, 1.1284, 1.1285])
+    last = max(1.4, *(1.05 * result.alpha for result in results))
+    alphas = np.sort([*np.linspace(0.3, 1.4, 56), 1.0 + 1e-9, 1.1284, 1.1285, last])
     axes.plot(alphas, [bayes_optimal(alpha).mse_x for alpha in alphas], color=BLUE, label="message passing")
     axes.plot(alphas, [bayes_optimal(alpha).mse_x_informed for alpha in alphas], "--", color=RED, label="best possible")
     axes.plot([result.alpha for result in results], [result.mse_x for result in results], "o", color=BLUE)
@@ -170,6 +179,8 @@ def draw_traps(table: Branch) -> Figure:
     )
     for axes, lines, label in ((left, temperatures, MU), (right, misfits, MSE_Y)):
         for name, style, colour, text in lines:
+            if not np.isfinite(table[name]).any():
+                continue
             values = np.where(np.isfinite(table[name]), table[name], np.nan)
             axes.plot(alpha, values, style, marker="o", ms=3, color=colour, label=text)
         axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=label)

@@ -68,8 +68,28 @@ def test_curve_at_fixed_product_has_no_folds_when_matched_and_above_threshold():
     assert not below["stable"].all()
 
 
+def test_a_closed_branch_is_walked_once():
+    """alpha = 1.12, lam = 0.005: the informed branch is an island, from mu = 195 to 8465."""
+    curve = trace_curve(1.12, lam=0.005, mu=1e3)
+    assert len(curve["mu"]) < 600
+    assert curve["mu"].min() == pytest.approx(194.8, abs=2)
+    assert curve["mu"].max() == pytest.approx(8465, rel=0.02)
+
+
+def test_informed_rows_that_are_not_informed_say_so():
+    branch = follow(1.2, Schedule.fixed_lambda(0.0, mu0=5.0, mu_max=200.0, eps=0.5), start="informed")
+    fell = branch["m"] < 0.5
+    assert fell.any()
+    assert (branch["status"][fell] == "one_branch").all()
+    assert (branch["status"][~fell] == "converged").all()
+
+
 def test_curve_needs_one_rule_and_a_point_to_start_from():
     with pytest.raises(InputError, match="either lam or product"):
         trace_curve(1.6, mu=10.0)
     with pytest.raises(InputError, match="choose another mu"):
         trace_curve(1.2, lam=0.0, mu=5.0)
+    with pytest.raises(InputError, match="mu_range"):
+        trace_curve(1.6, lam=0.0, mu=10.0, mu_range=(-1.0, 50.0))
+    with pytest.raises(InputError, match="product = 0"):
+        trace_curve(1.6, product=0.0, mu=10.0)

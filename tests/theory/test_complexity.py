@@ -67,7 +67,18 @@ def test_against_enumeration():
     assert np.mean(measured) == pytest.approx(predicted, abs=0.1 * predicted + 2 * error)
 
 
-@pytest.mark.parametrize(("overlap", "mus"), [(1.0, [1.0]), (-1.5, [1.0]), (0.5, []), (0.5, [2.0, 1.0]), (0.5, [-1.0])])
+@pytest.mark.parametrize(
+    ("overlap", "mus"),
+    [
+        (1.0, [1.0]),
+        (-1.5, [1.0]),
+        (0.5, []),
+        (0.5, [2.0, 1.0]),
+        (0.5, [-1.0]),
+        (0.5, [1.0, np.inf]),
+        (0.5, [1.0, np.nan]),
+    ],
+)
 def test_bad_input(overlap, mus):
     with pytest.raises(InputError):
         complexity_curve(1.7, overlap=overlap, mus=mus)

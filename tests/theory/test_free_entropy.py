@@ -121,7 +121,8 @@ def test_parts_add_up():
         ({"alpha": -1.0, "mu": 1.0}, "alpha = -1 must be a positive"),
         ({"alpha": 1.5, "mu": 1.0, "lam": -0.1}, "lam = -0.1 must be 0 or more"),
         ({"alpha": 1.0, "mu": 1.0}, "without a regulariser alpha must exceed 1"),
-        ({"alpha": 1.5, "mu": 1.0, "phi": math.inf}, "phi = inf must be a finite"),
+        ({"alpha": 1.5, "mu": 1.0, "phi": math.nan}, "phi = nan must lie between"),
+        ({"alpha": 1.5, "mu": 1.0, "phi": math.inf}, "phi = inf must lie between"),
     ],
 )
 def test_control_is_checked(arguments, message):

@@ -160,7 +160,26 @@ def test_matched_product_has_no_clusters_on_the_way():
         assert not one_step_rsb(1.2, mu, 1 / mu).broken
 
 
+def test_traps_with_a_regulariser():
+    """Clusters form continuously, where the replicon of m = 0 is 1, and then at once dominate."""
+    row = {name: column[0] for name, column in theory.traps([1.3], lam=0.1).items()}
+    assert row["mu_leave"] < row["mu_dynamical"] == row["mu_static"]
+    control = Control(1.3, row["mu_dynamical"], 0.1)
+    assert replicon(paramagnet(control), control) == pytest.approx(1, abs=1e-4)
+
+
+def test_births_change_from_discontinuous_to_continuous():
+    """At lam = 0 between alpha = 1.53, where the replicon is still below 1, and 1.55."""
+    for alpha, continuous in ((1.53, False), (1.55, True)):
+        mu = theory.dynamical_transition(alpha)
+        control = Control(alpha, mu)
+        assert (replicon(paramagnet(control), control) > 1 - 1e-4) == continuous
+        assert (theory.static_transition(alpha) == mu) == continuous
+
+
 def test_bad_input():
+    with pytest.raises(InputError, match="ClusterState needs"):
+        one_step_rsb(1.5, 20.0, start=ClusterState(-1.0, 1.0, 0.0, 0.0))
     with pytest.raises(InputError, match=r"tau = 1.5 must lie in \(0, 1\]"):
         one_step_rsb(1.5, 20.0, tau=1.5)
     with pytest.raises(InputError, match="uninformed"):

@@ -193,6 +193,34 @@ def test_phi_reverses_with_the_signs():
     assert up.free_entropy == pytest.approx(down.free_entropy, abs=1e-10)
 
 
+@pytest.mark.parametrize(("alpha", "mu", "phi"), [(1.2, 1e6, 1.0), (1.7, 1e5, 0.5), (1.2, 1e8, 3.0), (1.7, 2.0, 20.0)])
+def test_mirror_images_are_equally_accurate(alpha, mu, phi):
+    up, down = (saddle_point(alpha, mu, phi=sign * phi) for sign in (1, -1))
+    assert up.converged
+    assert down.converged
+    assert up.m == pytest.approx(-down.m, abs=1e-10)
+    assert up.mse_y == pytest.approx(down.mse_y, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": "a", "mu": 1.0}, "alpha = 'a' must be a number"),
+        ({"alpha": 1.2, "mu": 1e300}, "mu = 1e.300 must be a positive number, at most"),
+        ({"alpha": 1.2, "mu": 1.0, "phi": 1e9}, "phi = 1e.09 must lie between"),
+        ({"alpha": 1.2, "mu": 1.0, "start": np.zeros(4)}, "start: use"),
+    ],
+)
+def test_odd_input(arguments, message):
+    with pytest.raises(InputError, match=message):
+        saddle_point(**arguments)
+
+
+def test_numpy_numbers_are_numbers():
+    record = saddle_point(np.float32(1.5), np.int64(3)).to_dict()
+    assert json.loads(json.dumps(record)) == record
+
+
 def test_record_is_plain():
     record = saddle_point(1.7, 2.0).to_dict()
     assert json.loads(json.dumps(record)) == record

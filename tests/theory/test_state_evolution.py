@@ -92,6 +92,10 @@ def test_published_bayes_optimal_errors(alpha, mse):
     assert pytest.approx(mse, rel=0.01) == saddle_point(alpha, 1e7, 1e-7).V
 
 
+def test_weak_recovery_begins_continuously():
+    assert bayes_optimal(0.501).mse_x == pytest.approx(saddle_point(0.501, 1e9, 1e-9).V, rel=1e-6)
+
+
 def test_bayes_optimal_phases():
     assert bayes_optimal(0.4).mse_x == 1.0  # no weak recovery below 1/2
     assert bayes_optimal(0.7).phase == "impossible"

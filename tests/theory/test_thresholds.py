@@ -83,6 +83,13 @@ def test_a_little_regulariser_recovers_with_few_measurements():
     assert theory.mu_at_overlap(1.3, 0.05) < theory.mu_at_overlap(1.3, 0.005)
 
 
+def test_an_island_is_not_an_end_of_the_uninformed_branch():
+    _, spinodal, _, end = theory.transitions(1.12, 0.005)
+    assert spinodal == pytest.approx(194.81, abs=0.01)
+    assert math.isinf(end)
+    assert theory.max_overlap(1.12, 0.005)[0] < 0.8
+
+
 def test_branches_never_separate_at_large_lam():
     assert math.isnan(theory.alpha_merge(0.05))
 
@@ -114,6 +121,8 @@ def test_replicon_line():
     ("call", "message"),
     [
         (lambda: theory.critical_alpha(0.0), "product = 0 must be a positive"),
+        (lambda: theory.critical_alpha(1.0, 0.0), "tolerance = 0 must lie between"),
+        (lambda: theory.alpha_recovery(0.0, math.nan), "tolerance = nan must lie between"),
         (lambda: theory.phase_diagram(0.0, [1.0]), "recovery needs more measurements than unknowns"),
         (lambda: theory.phase_diagram(-1.0, [1.2]), "lam = -1 must be 0 or more"),
         (lambda: theory.mu_at_overlap(0.9, 0.1), "recovery needs"),

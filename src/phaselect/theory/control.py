@@ -28,7 +28,7 @@ class Control:
         check_positive("mu", self.mu)
         if not 0 <= self.lam <= LARGEST:
             raise InputError(f"lam = {self.lam:g} must be 0 or more, and finite")
-        if abs(self.phi) > LARGEST_PHI:
+        if not abs(self.phi) <= LARGEST_PHI:
             raise InputError(f"phi = {self.phi:g} must lie between -{LARGEST_PHI:g} and {LARGEST_PHI:g}")
         if self.lam == 0 and self.alpha <= 1:
             raise InputError(f"alpha = {self.alpha:g}: without a regulariser alpha must exceed 1; give lam > 0")
