@@ -290,6 +290,6 @@ def _grid(text: str) -> list[float]:
         count = 0
     if not 0 < count <= MOST_ALPHAS:
         raise InputError(
-            f"--alphas {text}: write FIRST:LAST:STEP, as 1.1:1.7:0.05, with up to {MOST_ALPHAS} values, or a list, as 1.2,1.3"
+            f"--alphas {text}: write FIRST:LAST:STEP, as 1.1:1.7:0.05 (up to {MOST_ALPHAS} values), or a list, 1.2,1.3"
         )
     return [round(first + step * i, 10) for i in range(count)]
