@@ -127,7 +127,7 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
             axes.axvline(value, ls=style, color="grey", lw=0.8, label=f"{label}: {value:.3f}")
     axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=MU)
     logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(fontsize=8, edgecolor="white", framealpha=0.9)  # over the vertical lines
     figure.suptitle(rf"$\lambda = {diagram.lam:g}$", fontsize=10)
     return figure
 
@@ -186,4 +186,5 @@ def draw_traps(table: Branch) -> Figure:
         axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=label)
         logarithmic(axes, "y", np.concatenate([table[name] for name, *_ in lines]))
         axes.legend(frameon=False, fontsize=8)
+    figure.suptitle(rf"$\lambda = {table['lam'][0]:g}$", fontsize=10)
     return figure

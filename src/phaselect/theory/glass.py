@@ -89,10 +89,10 @@ def ground_state(alpha: float, lam: float = 0.0) -> ClusterPoint:
 def traps(alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[float], None] | None = None) -> Branch:
     """Where single-flip annealing that has not found the signal is trapped, a row for each alpha.
 
-    Columns: mu_leave, where the uninformed branch leaves m = 0 (infinite where never); mu_dynamical and mu_static,
-    the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the best sign
-    vectors without overlap. An anneal escapes only between mu_leave and mu_dynamical, if there is room. Beyond mu =
-    1e5: infinite, and nan.
+    Columns: alpha, lam; mu_leave, where the uninformed branch leaves m = 0 (infinite where never); mu_dynamical and
+    mu_static, the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the best
+    sign vectors without overlap. An anneal escapes only between mu_leave and mu_dynamical, if there is room. Beyond
+    mu = 1e5: infinite, and nan.
     """
     rows = []
     for count, alpha in enumerate(alphas):
@@ -104,8 +104,8 @@ def traps(alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[floa
             ground = ground_state(alpha, lam).mse_y
         except (InputError, ArithmeticError):
             ground = math.nan
-        rows.append((alpha, _leaves_paramagnet(alpha, lam), dynamical, static, there, ground))
-    names = ("alpha", "mu_leave", "mu_dynamical", "mu_static", "mse_y_dynamical", "mse_y_ground")
+        rows.append((alpha, lam, _leaves_paramagnet(alpha, lam), dynamical, static, there, ground))
+    names = ("alpha", "lam", "mu_leave", "mu_dynamical", "mu_static", "mse_y_dynamical", "mse_y_ground")
     return dict(zip(names, np.array(rows).T, strict=True))
 
 

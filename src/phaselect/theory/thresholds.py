@@ -105,7 +105,8 @@ def transitions(alpha: float, lam: float) -> tuple[float, float, float, float]:
 def alpha_merge(lam: float) -> float:
     """alpha above which informed and uninformed branches are one at every temperature: where two folds annihilate.
 
-    nan where they are one at every alpha, as at large lam.
+    nan where they are one at every alpha, as at large lam. (A window of coexistence much narrower than 0.1 in alpha,
+    as at the largest lam that has one, may be missed.)
     """
 
     def slope(alpha: float) -> float:
