@@ -5,11 +5,11 @@ a branch and a trace can be drawn over each other as they are.
 """
 
 from phaselect.theory.branch import Branch, follow
-from phaselect.theory.clusters import ClusterState, cluster_free_entropy
+from phaselect.theory.clusters import ClusterConjugates, ClusterOverlaps, ClusterState, cluster_free_entropy
 from phaselect.theory.complexity import complexity_at_random, complexity_curve, saddle_point_at_overlap
 from phaselect.theory.continuation import trace_curve
 from phaselect.theory.control import Conjugates, Control, Overlaps
-from phaselect.theory.free_entropy import conjugates_at, free_entropy, g_e, g_i, g_s, gradient
+from phaselect.theory.free_entropy import Gradient, conjugates_at, free_entropy, g_e, g_i, g_s, gradient
 from phaselect.theory.glass import dynamical_transition, ground_state, static_transition, traps
 from phaselect.theory.one_step_rsb import ClusterPoint, one_step_rsb, static_tau
 from phaselect.theory.saddle import Point, PointStatus, saddle_point
@@ -31,11 +31,14 @@ from phaselect.theory.thresholds import (
 __all__ = [
     "BayesOptimal",
     "Branch",
+    "ClusterConjugates",
+    "ClusterOverlaps",
     "ClusterPoint",
     "ClusterState",
     "Conjugates",
     "Control",
     "GapDensity",
+    "Gradient",
     "Overlaps",
     "PhaseDiagram",
     "Point",
