@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from phaselect.schedule import Schedule
 from phaselect.theory.control import Control, State
 from phaselect.theory.flow import Arrival, flow
-from phaselect.theory.saddle import Point, PointStatus, Start, point_at, saddle_point, starting_state
+from phaselect.theory.saddle import Point, Start, point_at, saddle_point, starting_state
 
 Branch = dict[str, NDArray[Any]]
 """Named columns of equal length, as a solver's trace: mu, lam, mse_y, m, O, energy, q1, V, free_entropy and more."""
@@ -40,8 +40,7 @@ def points_along(alpha: float, schedule: Iterable[tuple[float, float]], start: S
         yield from (saddle_point(alpha, mu, lam, start=start) for mu, lam in schedule)
         return
     for control, arrival in states_along((Control(alpha, mu, lam) for mu, lam in schedule), start):
-        status = PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED
-        yield point_at(arrival, control, status)
+        yield point_at(arrival, control)
 
 
 def states_along(controls: Iterable[Control], start: Start = "uninformed") -> Iterator[tuple[Control, Arrival]]:

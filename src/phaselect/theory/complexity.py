@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -63,9 +64,9 @@ def _points(alpha: float, lam: float, overlap: float, mus: list[float]) -> Itera
         check_positive("mu", mu)
     for control, state in _states(alpha, lam, overlap, mus):
         arrival = Arrival(state, residual(state, control), 0)
-        point = point_at(arrival, control, PointStatus.CONVERGED)
-        exact = arrival.residual < TOLERANCE and abs(point.O - overlap) < TOLERANCE
-        yield point if exact else point_at(arrival, control, PointStatus.NOT_CONVERGED)
+        point = point_at(arrival, control)
+        met = abs(point.O - overlap) < TOLERANCE
+        yield point if met else replace(point, status=PointStatus.NOT_CONVERGED)
 
 
 def _states(alpha: float, lam: float, overlap: float, mus: list[float]) -> Iterator[tuple[Control, State]]:

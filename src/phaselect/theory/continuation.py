@@ -19,7 +19,7 @@ from phaselect.theory.branch import Branch, table
 from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import TOLERANCE, Arrival, channel_map, flow, residual
 from phaselect.theory.quadrature import Array
-from phaselect.theory.saddle import PointStatus, Start, point_at, starting_state
+from phaselect.theory.saddle import Start, point_at, starting_state
 
 WIDTH = 1e-6
 SHORTEST, LONGEST, FINE = 1e-5, 0.25, 0.08
@@ -94,8 +94,7 @@ def trace_curve(
     for point in curve:
         control = path.control(point.mu)
         arrival = Arrival(point.state, residual(point.state, control), 0)
-        status = PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED
-        points.append(point_at(arrival, control, status))
+        points.append(point_at(arrival, control))
         jacobian = _equations(path, point.z)[1][:, :3]
         stable.append(bool(np.linalg.eigvals(jacobian).real.max() < 0))
     return table(points) | {"stable": np.array(stable)}

@@ -49,7 +49,11 @@ def static_transition(alpha: float, lam: float = 0.0) -> float:
 
     Infinite beyond 1e5.
     """
-    begin = dynamical_transition(alpha, lam)
+    return _static_after(dynamical_transition(alpha, lam), alpha, lam)
+
+
+def _static_after(begin: float, alpha: float, lam: float) -> float:
+    """The static transition, given the dynamical one."""
     if not math.isfinite(begin):
         return math.inf
 
@@ -57,9 +61,9 @@ def static_transition(alpha: float, lam: float = 0.0) -> float:
         return one_step_rsb(alpha, math.exp(log_mu), lam, start="paramagnet").complexity_clusters
 
     born = one_step_rsb(alpha, 1.001 * begin, lam, start="paramagnet")
-    if born.p1 < 0.1 * born.V0:
-        return begin  # a continuous transition: the first clusters already dominate
     low = math.log(begin) + 1e-5
+    if born.p1 < 0.1 * born.V0 or complexity(low) <= 0:
+        return begin  # the first clusters already dominate, as at a continuous transition
     high = low + 0.5
     while complexity(high) > 0:
         low, high = high, high + 0.5
@@ -73,12 +77,16 @@ def ground_state(alpha: float, lam: float = 0.0) -> ClusterPoint:
 
     Cooled by factors of 2 until the energy changes by less than 1e-4 of itself, or mu exceeds 2e5.
     """
-    mu = 4 * static_transition(alpha, lam)
-    if not math.isfinite(mu):
+    return _ground_after(static_transition(alpha, lam), alpha, lam)
+
+
+def _ground_after(static: float, alpha: float, lam: float) -> ClusterPoint:
+    """The ground state, given the static transition."""
+    if not math.isfinite(static):
         raise InputError(
             f"alpha = {alpha:g}, lam = {lam:g}: no clusters dominate up to mu = {MU_MAX:g}; try a larger alpha"
         )
-    point = static_tau(alpha, mu, lam, start="paramagnet")
+    point = static_tau(alpha, 4 * static, lam, start="paramagnet")
     while True:
         colder = static_tau(alpha, 2 * point.mu, lam, start="paramagnet")
         if abs(colder.energy - point.energy) < 1e-4 * point.energy or colder.mu > 2 * MU_MAX:
@@ -98,10 +106,11 @@ def traps(alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[floa
     for count, alpha in enumerate(alphas):
         if progress is not None:
             progress(count / len(alphas))
-        dynamical, static = dynamical_transition(alpha, lam), static_transition(alpha, lam)
+        dynamical = dynamical_transition(alpha, lam)
+        static = _static_after(dynamical, alpha, lam)
         there = one_step_rsb(alpha, dynamical, lam, start="paramagnet").mse_y if math.isfinite(dynamical) else math.nan
         try:
-            ground = ground_state(alpha, lam).mse_y
+            ground = _ground_after(static, alpha, lam).mse_y
         except (InputError, ArithmeticError):
             ground = math.nan
         rows.append((alpha, lam, _leaves_paramagnet(alpha, lam), dynamical, static, there, ground))

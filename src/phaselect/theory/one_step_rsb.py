@@ -24,7 +24,7 @@ from phaselect.theory.clusters import (
 from phaselect.theory.control import Control
 from phaselect.theory.flow import descend, flow, paramagnet
 from phaselect.theory.quadrature import Array
-from phaselect.theory.saddle import starting_state
+from phaselect.theory.saddle import mean_residual, starting_state
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,7 @@ def _cluster_point(state: ClusterState, control: Control, tau: float, iterations
     free_entropy = cluster_free_entropy(order, conjugates, control, tau)
     by_tau = free_entropy_by_tau(order, conjugates, out, control, tau)
     V0, _, p1, p0, _ = order
-    W = 2 * mu * (state.V + control.noise)
-    mse_y = out.misfit / W**2 + V0 / (W * (1 + 2 * V1))
+    mse_y = mean_residual(out.misfit, V0, state.V, control)
     energy = alpha * mse_y + 0.5 * control.lam * (p1 + V0)
     return ClusterPoint(
         alpha=alpha,

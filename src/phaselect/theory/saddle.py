@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -101,12 +101,12 @@ def saddle_point(alpha: float, mu: float, lam: float = 0.0, phi: float = 0.0, st
     """
     control = Control(alpha, mu, lam, phi)
     arrival = flow(starting_state(start, control), control)
-    status = PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED
-    if isinstance(start, str) and start == "informed" and arrival.converged:
+    point = point_at(arrival, control)
+    if isinstance(start, str) and start == "informed" and point.converged:
         other = flow(starting_state("uninformed", control), control)
         if other.converged and abs(other.state.m - arrival.state.m) < DISTINCT:
-            status = PointStatus.ONE_BRANCH
-    return point_at(arrival, control, status)
+            return replace(point, status=PointStatus.ONE_BRANCH)
+    return point
 
 
 def starting_state(start: Start, control: Control) -> State:
@@ -133,16 +133,21 @@ def _uninformed(control: Control) -> State:
     return State(state.V, 1e-6, 1e-3)
 
 
-def point_at(arrival: Arrival, control: Control, status: PointStatus) -> Point:
-    """Every observable of a state; `mse_y` adds the bias of the regression's residual and its spread over signs."""
+def mean_residual(misfit: float, V0: float, V: float, control: Control) -> float:
+    """mse_y: the misfit of the field, shrunk by the regression, and its spread over the signs."""
+    W = 2 * control.mu * (V + control.noise)
+    return misfit / W**2 + V0 / (W * (1 + 2 * control.response))
+
+
+def point_at(arrival: Arrival, control: Control) -> Point:
+    """Every observable of a state."""
     state = arrival.state
     if control.phi == 0.0 and state.m < 0:
         state = state._replace(m=-state.m)  # the other global sign
     V0, V1, q0, m = state.overlaps(control)
     s2 = state.V + control.noise
     out = averages(*map(np.asarray, (s2, state.spread, m, control.phi)))
-    W = 2 * control.mu * s2
-    mse_y = float(out.misfit) / W**2 + V0 / (W * (1 + 2 * V1))
+    mse_y = mean_residual(float(out.misfit), V0, state.V, control)
     energy = control.alpha * mse_y + 0.5 * control.lam * (q0 + V0)
     O = float(out.O) if m or control.phi else 0.0  # exactly, by symmetry
     phi = free_entropy_at(state, out, control)
@@ -167,5 +172,5 @@ def point_at(arrival: Arrival, control: Control, status: PointStatus) -> Point:
         replicon_regression=replicon_regression(control),
         residual=arrival.residual,
         iterations=arrival.iterations,
-        status=status,
+        status=PointStatus.CONVERGED if arrival.converged else PointStatus.NOT_CONVERGED,
     )

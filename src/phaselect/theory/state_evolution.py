@@ -108,8 +108,8 @@ def bayes_optimal(alpha: float) -> BayesOptimal:
     '0.3077'
     """
     check_positive("alpha", alpha)
-    informed = 0.0 if alpha > 1 else _largest_root(alpha)  # at alpha < 1 there is one root
-    return BayesOptimal(alpha, _largest_root(alpha), informed)
+    root = _largest_root(alpha)
+    return BayesOptimal(alpha, root, 0.0 if alpha > 1 else root)  # at alpha < 1 there is one root
 
 
 def _largest_root(alpha: float) -> float:

@@ -21,7 +21,8 @@ from phaselect.theory.saddle import Point, saddle_point, starting_state
 MU_RANGE = (0.05, 1e5)
 """Temperatures searched for transitions; beyond, branches follow their power laws."""
 
-RECOVERED = 0.99
+RECOVERED, HIGH = 0.99, 0.9
+"""Overlaps that count as having found the signal: at fixed product, and at fixed lam, which biases m away from 1."""
 
 
 def critical_alpha(product: float = 1.0, tolerance: float = 1e-5) -> float:
@@ -130,7 +131,6 @@ def alpha_recovery(lam: float, tolerance: float = 1e-4) -> float:
 
     Infinite where lam biases the estimate so much that none does up to alpha = 8.
     """
-
     check_tolerance(tolerance)
 
     def recovers(alpha: float) -> bool:
@@ -139,10 +139,6 @@ def alpha_recovery(lam: float, tolerance: float = 1e-4) -> float:
 
     high = next((alpha for alpha in (2.0, 4.0, 8.0) if recovers(alpha)), math.inf)
     return _bisect(recovers, 1.0 + tolerance, high, tolerance) if math.isfinite(high) else math.inf
-
-
-HIGH = 0.9
-"""Overlap that counts as having found the signal at fixed lam, which biases m away from 1."""
 
 
 def _folds_from_the_signal(alpha: float, lam: float) -> list[tuple[float, float]]:
