@@ -122,10 +122,10 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
     from rich.table import Table
 
     from phaselect import demo as show
-    from phaselect.plots import save
     from phaselect.progress import progress_bar
+    from phaselect.style import SUFFIXES, save
 
-    check_writable(out, ".png", ".pdf", ".svg")
+    check_writable(out, *SUFFIXES)
     problem = gaussian_instance(n, alpha, seed=seed)
     with progress_bar() as bar:
         results = show.compare(problem, seed, bar)

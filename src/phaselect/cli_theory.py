@@ -14,8 +14,8 @@ from phaselect.cli_tools import check_writable, emit, example
 from phaselect.errors import InputError
 from phaselect.files import save_table
 from phaselect.progress import share_bar
+from phaselect.style import SUFFIXES
 
-FIGURES = (".png", ".pdf", ".svg")
 MOST_ALPHAS = 1000
 START = click.Choice(["uninformed", "informed"])
 
@@ -34,7 +34,7 @@ def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _check_outputs(out: str | None, plot: str | None) -> None:
     check_writable(out, ".csv")
-    check_writable(plot, *FIGURES)
+    check_writable(plot, *SUFFIXES)
 
 
 def _warn_unconverged(converged: NDArray[np.bool_]) -> None:
@@ -45,10 +45,11 @@ def _warn_unconverged(converged: NDArray[np.bool_]) -> None:
 
 
 def _plot(figure: Callable[[], Any], path: str | None) -> None:
-    from phaselect.plots import save
+    from phaselect.style import save, style
 
     if path is not None:
-        save(figure(), path)
+        with style():
+            save(figure(), path)
         click.echo(f"wrote {path}", err=True)
 
 

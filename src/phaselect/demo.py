@@ -14,6 +14,7 @@ from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+from phaselect.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,22 +53,17 @@ def row(problem: Instance, result: Result) -> tuple[str, str, str, str, str]:
 
 def draw(problem: Instance, results: list[Result]) -> Figure:
     """Overlap and residual along each anneal."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 3.0), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    styles = ("-", "--", "-.", ":")
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito, safe for the colour-blind
-    for result, style, colour in zip(results, styles, colours, strict=False):
-        trace = result.trace
-        left.semilogx(trace["mu"], trace["m"], style, color=colour)
-        right.loglog(trace["mu"], trace["mse_y"], style, color=colour, label=NAMES[result.solver])
-    for axes, label in ((left, "overlap with the signal $m$"), (right, r"residual $\mathrm{MSE}_y$")):
-        axes.set_xlabel(r"inverse temperature $\mu$")
-        axes.set_ylabel(label)
-        axes.set_xlim(0.5, 3e4)
-    left.set_ylim(-0.03, 1.05)
-    right.set_ylim(1e-10, 1)
-    right.legend(frameon=False, fontsize=8, loc="lower left")
-    figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$", fontsize=10)
+    figure, (left, right) = panels(2)
+    styles = (("-", BLUE), ("--", RED), ("-.", GREEN), (":", PINK))
+    with style():
+        for result, (dashes, colour) in zip(results, styles, strict=False):
+            trace = result.trace
+            left.semilogx(trace["mu"], trace["m"], dashes, color=colour)
+            right.loglog(trace["mu"], trace["mse_y"], dashes, color=colour, label=NAMES[result.solver])
+        for axes, label in ((left, OVERLAP), (right, MSE_Y)):
+            axes.set(xlabel=MU, ylabel=label, xlim=(0.5, 3e4))
+        left.set_ylim(-0.03, 1.05)
+        right.set_ylim(1e-10, 1)
+        right.legend(loc="lower left")
+        figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$")
     return figure

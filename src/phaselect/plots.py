@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phaselect.files import atomic_write
+from phaselect.style import ALPHA, BLUE, COMPLEXITY, GREEN, MSE_Y, MU, OVERLAP, RED, logarithmic, panels
 from phaselect.theory import (
     BayesOptimal,
     Branch,
@@ -20,41 +18,7 @@ from phaselect.theory import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-BLUE, RED, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"  # Okabe and Ito, safe for the colour-blind
-MU, OVERLAP, MSE_Y = r"inverse temperature $\mu$", "overlap with the signal $m$", r"residual $\mathrm{MSE}_y$"
-
-
-def save(figure: Figure, path: str | Path) -> None:
-    """Write the figure in the format its name asks for, whole or not at all."""
-    with atomic_write(path) as stream:
-        figure.savefig(stream, format=Path(path).suffix.lstrip(".").lower() or "png", dpi=150)
-
-
-def panels(count: int) -> tuple[Figure, list[Axes]]:
-    """An empty figure of one or two panels."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.6 * count, 3.0), layout="constrained")
-    return figure, list(figure.subplots(1, count, squeeze=False)[0])
-
-
-def logarithmic(axes: Axes, name: str, values: NDArray[Any]) -> None:
-    """A logarithmic axis, with plain numbers where it spans few decades; linear if there is nothing to show."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    shown = values[np.isfinite(values) & (values > 0)]
-    if shown.size == 0:
-        return
-    axes.set(**{f"{name}scale": "log"})
-    axis = axes.xaxis if name == "x" else axes.yaxis
-    axis.set_minor_formatter(NullFormatter())
-    if shown.max() / shown.min() < 300:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-
 
 def draw_point(point: Point) -> Figure:
     """The distribution of the gaps at a saddle point."""
@@ -63,9 +27,9 @@ def draw_point(point: Point) -> Figure:
     axes.plot(density.gap, density.P, color=BLUE, label=r"$P(\Delta)$")
     axes.plot(density.gap, density.P_right, "--", color=RED, label=r"$P_*(\Delta)$, right sign")
     axes.set(xlabel=r"gap $\Delta = (Ax)_\nu$", ylabel="density", ylim=(0, None), xlim=(-4, 4))
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend()
     title = rf"$\alpha = {point.alpha:g}$, $\mu = {point.mu:g}$, $\lambda = {point.lam:g}$"
-    figure.suptitle(title + (rf", $\phi = {point.phi:g}$" if point.phi else ""), fontsize=10)
+    figure.suptitle(title + (rf", $\phi = {point.phi:g}$" if point.phi else ""))
     return figure
 
 
@@ -83,10 +47,10 @@ def draw_branch(branch: Branch) -> Figure:
     left.set_ylim(-0.03, 1.05)
     logarithmic(right, "y", branch["mse_y"])
     if not stable.all():
-        left.legend(frameon=False, fontsize=8)
+        left.legend()
     lam, product = branch["lam"], branch["mu"] * branch["lam"]
     rule = rf"$\lambda = {lam[0]:g}$" if np.ptp(lam) == 0 else rf"$\mu\lambda = {product[0]:.4g}$"
-    figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$, {rule}", fontsize=10)
+    figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$, {rule}")
     return figure
 
 
@@ -125,10 +89,10 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
     for value, style, label in marks:
         if lines["alpha"].min() <= value <= lines["alpha"].max() + 0.1:
             axes.axvline(value, ls=style, color="grey", lw=0.8, label=f"{label}: {value:.3f}")
-    axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=MU)
+    axes.set(xlabel=ALPHA, ylabel=MU)
     logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
-    axes.legend(fontsize=8, edgecolor="white", framealpha=0.9)  # over the vertical lines
-    figure.suptitle(rf"$\lambda = {diagram.lam:g}$", fontsize=10)
+    axes.legend(frameon=True, edgecolor="white", framealpha=0.9)  # over the vertical lines
+    figure.suptitle(rf"$\lambda = {diagram.lam:g}$")
     return figure
 
 
@@ -143,10 +107,10 @@ def draw_complexity(curve: Branch) -> Figure:
         axes.plot(curve[name], beyond, ":", color=BLUE, label="replica symmetry fails")
         axes.axhline(complexity_at_random(alpha, O), color=RED, ls="--", lw=0.8, label="random signs")
         axes.axhline(0, color="grey", lw=0.8)
-        axes.set(xlabel=label, ylabel=r"complexity $\Sigma$")
-    left.legend(frameon=False, fontsize=8)
+        axes.set(xlabel=label, ylabel=COMPLEXITY)
+    left.legend()
     figure.suptitle(
-        rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$", fontsize=10
+        rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$"
     )
     return figure
 
@@ -159,8 +123,8 @@ def draw_bayes(results: list[BayesOptimal]) -> Figure:
     axes.plot(alphas, [bayes_optimal(alpha).mse_x for alpha in alphas], color=BLUE, label="message passing")
     axes.plot(alphas, [bayes_optimal(alpha).mse_x_informed for alpha in alphas], "--", color=RED, label="best possible")
     axes.plot([result.alpha for result in results], [result.mse_x for result in results], "o", color=BLUE)
-    axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=r"$\mathrm{MSE}_x$ of the posterior mean")
-    axes.legend(frameon=False, fontsize=8)
+    axes.set(xlabel=ALPHA, ylabel=r"$\mathrm{MSE}_x$ of the posterior mean")
+    axes.legend()
     return figure
 
 
@@ -183,8 +147,8 @@ def draw_traps(table: Branch) -> Figure:
                 continue
             values = np.where(np.isfinite(table[name]), table[name], np.nan)
             axes.plot(alpha, values, style, marker="o", ms=3, color=colour, label=text)
-        axes.set(xlabel=r"measurements per unknown $\alpha$", ylabel=label)
+        axes.set(xlabel=ALPHA, ylabel=label)
         logarithmic(axes, "y", np.concatenate([table[name] for name, *_ in lines]))
-        axes.legend(frameon=False, fontsize=8)
-    figure.suptitle(rf"$\lambda = {table['lam'][0]:g}$", fontsize=10)
+        axes.legend()
+    figure.suptitle(rf"$\lambda = {table['lam'][0]:g}$")
     return figure
