@@ -14,9 +14,9 @@ from phaselect.cli_tools import check_writable, emit, example
 from phaselect.errors import InputError
 from phaselect.files import save_table
 from phaselect.progress import share_bar
+from phaselect.ranges import number_range
 from phaselect.style import SUFFIXES
 
-MOST_ALPHAS = 1000
 START = click.Choice(["uninformed", "informed"])
 
 
@@ -192,7 +192,7 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
     from phaselect.theory import phase_diagram
 
     _check_outputs(out, plot)
-    grid = _grid(alphas)
+    grid = number_range(alphas, "--alphas")
     with share_bar() as progress:
         found = phase_diagram(lam, grid, progress=progress)
     thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
@@ -277,20 +277,3 @@ def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | Non
         table = traps(sorted(alpha), lam, progress=progress)
     emit(table, out, as_json)
     _plot(lambda: draw_traps(table), plot)
-
-
-def _grid(text: str) -> list[float]:
-    """FIRST:LAST:STEP, last included, or a list; in increasing order."""
-    try:
-        parts = [float(part) for part in text.split(":" if ":" in text else ",")]
-        if ":" not in text:
-            return sorted(parts)
-        first, last, step = parts
-        count = round((last - first) / step) + 1 if step > 0 and last >= first else 0
-    except (ValueError, OverflowError):
-        count = 0
-    if not 0 < count <= MOST_ALPHAS:
-        raise InputError(
-            f"--alphas {text}: write FIRST:LAST:STEP, as 1.1:1.7:0.05 (up to {MOST_ALPHAS} values), or a list, 1.2,1.3"
-        )
-    return [round(first + step * i, 10) for i in range(count)]

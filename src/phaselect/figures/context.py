@@ -34,7 +34,7 @@ class FigureModule(Protocol):
     CAPTION: str
 
     def compute(self, context: Context) -> Columns:
-        """The numbers, as one flat table: curves one under the other, told apart by columns such as `panel`, `alpha`."""
+        """The numbers, as one flat table: curves one under the other, told apart by columns such as `panel`."""
 
     def draw(self, table: Table) -> Figure:
         """The figure, from the table alone."""

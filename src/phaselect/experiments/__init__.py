@@ -1,0 +1,1 @@
+"""Sweeps of solvers over many instances: grids of runs, a store that outlives a crash, the analysis of success."""

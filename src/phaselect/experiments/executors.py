@@ -1,0 +1,185 @@
+"""Where the runs of a sweep happen: in this process, in processes of this machine, or on a Dask cluster.
+
+An executor takes packs of tasks from an iterator, a few at a time, and yields each with its rows, in the order in which
+they are done, or with the exception that lost them. It takes no more packs once `stop()` is true, and
+yields those that are running.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Executor as Pool
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any, Protocol
+
+import phaselect
+from phaselect.errors import InputError
+from phaselect.experiments.runs import Pack, run_pack
+from phaselect.experiments.store import Row
+
+Outcome = tuple[Pack, list[Row] | Exception]
+Stop = Callable[[], bool]
+
+
+class Executor(Protocol):
+    """Runs packs somewhere."""
+
+    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+        """Each pack with its rows, or with what went wrong."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """In this process, one pack after the other."""
+
+    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+        """See `Executor`."""
+        while not stop() and (pack := next(packs, None)) is not None:
+            yield pack, run_pack(pack, revision)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """In processes of this machine, each on one core.
+
+    A pack whose process dies is tried again by itself: if the process dies again, the pack is to blame.
+    """
+
+    workers: int = field(default_factory=lambda: cores())
+
+    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+        """See `Executor`."""
+        while suspects := (yield from self._until_broken(packs, self.workers, revision, stop)):
+            for suspect in suspects:
+                if (yield from self._until_broken(iter([suspect]), 1, revision, stop)):
+                    yield suspect, ChildProcessError("the worker process died (out of memory?)")
+
+    def _until_broken(
+        self, packs: Iterator[Pack], workers: int, revision: str, stop: Stop
+    ) -> Generator[Outcome, None, list[Pack]]:
+        """Outcomes until the packs are done or a process dies; returns the packs that were lost with it."""
+        lost = []
+        with _pool(workers) as pool:
+            for pack, outcome in _in_flight(pool, packs, revision, stop, lambda: workers):
+                if isinstance(outcome, BrokenProcessPool):
+                    lost.append(pack)
+                else:
+                    yield pack, outcome
+        return lost
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Dask:
+    """On a Dask cluster: one that is there, by its scheduler's address, or one started here with `workers` processes.
+
+    Dask runs again what a dead worker had; a pack that took three workers with it is recorded as failed.
+    """
+
+    scheduler: str | None = None
+    workers: int = 2
+
+    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+        """See `Executor`."""
+        dask = _distributed()
+        if self.scheduler is None:
+            with (
+                dask.LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+                dask.Client(cluster) as client,
+            ):
+                yield from _on_cluster(client, packs, revision, stop)
+            return
+        try:
+            client = dask.Client(self.scheduler, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler at {self.scheduler}: {error}") from None
+        with client:
+            yield from _on_cluster(client, packs, revision, stop)
+
+
+def _distributed() -> Any:
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise InputError("Dask is not installed: pip install 'phaselect[dask]'") from None
+
+
+def _on_cluster(client: Any, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+    _check_workers(client)
+    with client.get_executor(pure=False) as pool:
+        for pack, outcome in _in_flight(pool, packs, revision, stop, lambda: 2 * sum(client.nthreads().values())):
+            if isinstance(outcome, CancelledError):
+                raise InputError("the Dask scheduler went away: rows done so far are kept; the same command goes on")
+            yield pack, outcome
+
+
+def _check_workers(client: Any) -> None:
+    """Say before the work that a worker cannot do it."""
+    versions = client.run(_worker_version, on_error="return")
+    for address, version in versions.items():
+        if version != phaselect.__version__:
+            found = version if isinstance(version, str) else f"none ({version})"
+            raise InputError(
+                f"Dask worker {address} has phaselect {found}, this process {phaselect.__version__}: install the same"
+            )
+
+
+def _worker_version() -> str:
+    return phaselect.__version__
+
+
+def _in_flight(
+    pool: Pool, packs: Iterator[Pack], revision: str, stop: Stop, width: Callable[[], int]
+) -> Iterator[Outcome]:
+    """Keep as many packs in flight as fit: `width()` of them, one at least."""
+    running: dict[Future[list[Row]], Pack] = {}
+    broken = False
+    while True:
+        while not (broken or stop()) and len(running) < max(1, width()) and (pack := next(packs, None)) is not None:
+            try:
+                running[pool.submit(run_pack, pack, revision)] = pack
+            except BrokenProcessPool as error:
+                broken = True
+                yield pack, error
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            pack = running.pop(future)
+            try:
+                outcome: list[Row] | Exception = future.result()
+            except (Exception, CancelledError) as error:
+                outcome = error
+            broken = broken or isinstance(outcome, BrokenProcessPool)
+            yield pack, outcome
+
+
+class _pool:
+    """A process pool that dies with an exception instead of waiting for its processes."""
+
+    def __init__(self, workers: int) -> None:
+        self.pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
+
+    def __enter__(self) -> ProcessPoolExecutor:
+        return self.pool
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        processes = list((self.pool._processes or {}).values())
+        self.pool.shutdown(wait=kind is None, cancel_futures=True)
+        if kind is not None:
+            for process in processes:
+                process.terminate()
+
+
+def _ignore_interrupt() -> None:
+    """Ctrl-C reaches every process of the terminal; the sweep decides what it means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

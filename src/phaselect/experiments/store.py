@@ -1,0 +1,232 @@
+"""The store of a sweep: an SQLite file with one row a run, keyed by its parameters.
+
+One process writes (workers hand their rows to it), any number may read meanwhile. A row that is done is never replaced;
+one that failed is, when it is tried again. Keep the file on a disk of the machine that writes it: SQLite's
+write-ahead log does not work over a network file system.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phaselect.errors import InputError
+from phaselect.experiments.grid import Grid
+from phaselect.tables import Table
+
+APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
+VERSION = 1
+FAILED = "FAILED"
+COLUMNS = {
+    "key": "TEXT PRIMARY KEY",
+    "solver": "TEXT NOT NULL",
+    "n": "INTEGER NOT NULL",
+    "alpha": "REAL NOT NULL",
+    "seed": "INTEGER NOT NULL",
+    "eps": "REAL",
+    "product": "REAL",
+    "replicas": "INTEGER",
+    "status": "TEXT NOT NULL",
+    "m": "REAL",
+    "O": "REAL",
+    "mse_y": "REAL",
+    "mse_x": "REAL",
+    "iterations": "INTEGER",
+    "seconds": "REAL",
+    "version": "TEXT NOT NULL",
+    "revision": "TEXT NOT NULL",
+    "error": "TEXT NOT NULL",
+}
+Row = dict[str, Any]
+
+
+class Store:
+    """An open store. `Store(path)` writes, and makes the file if there is none; `Store(path, read_only=True)` reads.
+
+    with Store("runs.db", read_only=True) as store:
+        table = store.table()
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            if read_only:
+                raise InputError(f"{path}: no such store; `phaselect sweep --store {path} ...` makes one")
+            _create(self.path)
+        _check_header(self.path)
+        with _explained(self.path):
+            self._lock = None if read_only else _take_lock(self.path)
+            mode = "ro" if read_only else "rw"
+            uri = f"{self.path.resolve().as_uri()}?mode={mode}"
+            self._connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
+            self._connection.execute("SELECT count(*) FROM runs").fetchone()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; whatever was added is in it."""
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def __len__(self) -> int:
+        with _explained(self.path):
+            return int(self._connection.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    def keys(self, *, failed: bool = True) -> set[str]:
+        """The runs that the store has; without the failed ones on request."""
+        condition = "" if failed else " WHERE status != 'FAILED'"
+        with _explained(self.path):
+            return {key for (key,) in self._connection.execute(f"SELECT key FROM runs{condition}")}
+
+    def failures(self) -> dict[str, str]:
+        """The failed runs, with their errors."""
+        with _explained(self.path):
+            return dict(self._connection.execute("SELECT key, error FROM runs WHERE status = 'FAILED'"))
+
+    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add rows, all or none; a row that is there and did not fail stays as it is."""
+        names = ", ".join(COLUMNS)
+        holes = ", ".join(f":{name}" for name in COLUMNS)
+        update = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "key")
+        statement = (
+            f"INSERT INTO runs ({names}) VALUES ({holes}) "
+            f"ON CONFLICT(key) DO UPDATE SET {update} WHERE runs.status = 'FAILED'"
+        )
+        with _explained(self.path), self._transaction():
+            self._connection.executemany(statement, [{name: _plain(row[name]) for name in COLUMNS} for row in rows])
+
+    def table(self) -> Table:
+        """All rows, in the order of their parameters; what is missing is nan."""
+        order = "solver, n, eps, product, replicas, alpha, seed"
+        with _explained(self.path):
+            rows = self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY {order}").fetchall()
+        columns = {name: _column([row[i] for row in rows], kind) for i, (name, kind) in enumerate(COLUMNS.items())}
+        return Table(columns, {"store": self.path.name, "rows": str(len(rows))})
+
+    def remember(self, grids: Iterable[Grid]) -> None:
+        """Keep what was asked for, so that `status` can tell what is missing."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        records = [(json.dumps(grid.to_dict(), sort_keys=True), now) for grid in grids]
+        with _explained(self.path), self._transaction():
+            self._connection.executemany("INSERT OR IGNORE INTO grids (grid, asked) VALUES (?, ?)", records)
+
+    def grids(self) -> list[Grid]:
+        """Everything that was ever asked for."""
+        with _explained(self.path):
+            texts = self._connection.execute("SELECT grid FROM grids ORDER BY asked").fetchall()
+        return [Grid.from_dict(json.loads(text)) for (text,) in texts]
+
+    def merge(self, other: Store) -> int:
+        """Add the rows and grids of another store; returns how many rows are new."""
+        before = len(self)
+        names = ", ".join(COLUMNS)
+        with _explained(other.path):
+            rows = other._connection.execute(f"SELECT {names} FROM runs").fetchall()
+        self.add(dict(zip(COLUMNS, row, strict=True)) for row in rows)
+        self.remember(other.grids())
+        return len(self) - before
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+
+def _create(path: Path) -> None:
+    """A new, empty store, written under another name first: a file under this name is a whole one."""
+    fresh = path.with_name(f".{path.name}.new")
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: {path.parent} is not a folder")
+    with _explained(path):
+        fresh.unlink(missing_ok=True)
+        connection = sqlite3.connect(fresh)
+        connection.executescript(
+            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
+            f"CREATE TABLE runs ({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())});"
+            "CREATE TABLE grids (grid TEXT PRIMARY KEY, asked TEXT NOT NULL);"
+            "PRAGMA journal_mode = WAL;"
+        )
+        connection.close()
+        fresh.replace(path)
+
+
+def _check_header(path: Path) -> None:
+    """Refuse, without opening it as a database, a file that is not a store of this version or has lost its end."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(100)
+        size = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        raise InputError(f"{path} is not a store of runs, or is truncated; it was left as it is")
+    page, pages = struct.unpack(">H", head[16:18])[0], struct.unpack(">I", head[28:32])[0]
+    version, application = struct.unpack(">I", head[60:64])[0], struct.unpack(">I", head[68:72])[0]
+    if application != APPLICATION_ID:
+        raise InputError(f"{path} is an SQLite file, but not a store of runs; it was left as it is")
+    if version != VERSION:
+        raise InputError(
+            f"{path} is a store of version {version}; this phaselect reads version {VERSION}; it was left as it is"
+        )
+    if size < (page if page > 1 else 65536) * pages:
+        raise InputError(f"{path} is truncated ({size} bytes): restore it from a copy; it was left as it is")
+
+
+def _take_lock(path: Path) -> Any:
+    """One writer: hold a lock beside the store, which the system lifts however the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: rows are still keyed and added in transactions
+        return None
+    stream = path.with_name(f"{path.name}.lock").open("w")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        raise InputError(
+            f"{path} is being written by another sweep: wait for it, or use another store and merge"
+        ) from None
+    return stream
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a damaged or unreachable file into one clear line."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """What SQLite can hold; it has no not-a-number, so that becomes missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _column(values: list[Any], kind: str) -> Any:
+    if kind.startswith("TEXT"):
+        return np.array(values, dtype=str)
+    if kind == "INTEGER NOT NULL":
+        return np.array(values, dtype=np.int64)
+    return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
