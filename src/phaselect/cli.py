@@ -10,16 +10,15 @@ import click
 import numpy as np
 
 import phaselect
+from phaselect.cli_experiments import export, merge, sweep
 from phaselect.cli_theory import theory
-from phaselect.cli_tools import OneLineErrors, check_writable, example
+from phaselect.cli_tools import INTERRUPTED, OneLineErrors, check_writable, example
 from phaselect.errors import InputError
 from phaselect.files import save_arrays
 from phaselect.instance import Instance, gaussian_instance, load
 from phaselect.observables import against_truth
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.solve import SOLVERS, solve_instance
-
-INTERRUPTED = 130
 
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -162,4 +161,5 @@ def _report(result: Result, truth: dict[str, float]) -> None:
         click.echo(f"{name:10}{text}")
 
 
-main.add_command(theory)
+for command in (theory, sweep, export, merge):
+    main.add_command(command)

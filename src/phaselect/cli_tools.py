@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from phaselect.errors import InputError
 from phaselect.files import save_table
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 
 class OneLineErrors(click.Group):
     """Bad input ends a command with one line on stderr and exit code 2."""
@@ -31,6 +34,9 @@ class OneLineErrors(click.Group):
         except ArithmeticError as error:  # a computation that did not converge, and says so
             click.echo(f"phaselect: {error}", err=True)
             context.exit(1)
+        except KeyboardInterrupt:
+            click.echo("phaselect: interrupted", err=True)
+            context.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of our output went away, as in `phaselect ... | head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             context.exit(1)

@@ -20,6 +20,7 @@ from phaselect.theory import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
 def draw_point(point: Point) -> Figure:
     """The distribution of the gaps at a saddle point."""
     figure, (axes,) = panels(1)
@@ -109,9 +110,7 @@ def draw_complexity(curve: Branch) -> Figure:
         axes.axhline(0, color="grey", lw=0.8)
         axes.set(xlabel=label, ylabel=COMPLEXITY)
     left.legend()
-    figure.suptitle(
-        rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$"
-    )
+    figure.suptitle(rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$")
     return figure
 
 

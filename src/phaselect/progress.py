@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from phaselect.experiments.sweep import SweepProgress
 from phaselect.solvers.base import Progress, ProgressCallback
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+LOG_SECONDS = 30.0
+"""How often a sweep without a terminal, as in a batch job, writes a line."""
 
 
 @contextmanager
@@ -51,3 +56,47 @@ def share_bar(console: Console | None = None) -> Iterator[Callable[[float], None
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("", total=1.0)
         yield lambda share: bars.update(task, completed=share)
+
+
+@contextmanager
+def sweep_bar(console: Console | None = None) -> Iterator[Callable[[SweepProgress], None]]:
+    """A callback for `run_sweep` that draws a bar with rate and time left; off a terminal, a line twice a minute."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    console = console or Console(stderr=True)
+    columns = (BarColumn(bar_width=30), TextColumn("{task.description}"))
+    last = -LOG_SECONDS
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("starting", total=None)
+
+        def update(event: SweepProgress) -> None:
+            nonlocal last
+            bars.update(task, total=event.total, completed=event.done, description=describe(event))
+            if not console.is_terminal and time.monotonic() - last >= LOG_SECONDS:
+                last = time.monotonic()
+                console.print(describe(event), soft_wrap=True, highlight=False)
+
+        yield update
+
+
+def describe(event: SweepProgress) -> str:
+    """A sweep's progress in a line."""
+    failures = f", {event.failed} failed" if event.failed else ""
+    rate = f", {event.rate:.3g} runs/s, {duration(event.seconds_left)} left" if event.rate else ""
+    return f"{event.done} of {event.total} runs{failures}{rate}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> duration(42), duration(4000), duration(float("inf"))
+    ('42 s', '67 min', 'unknown time')
+    """
+    if not seconds < float("inf"):
+        return "unknown time"
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

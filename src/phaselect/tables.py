@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,15 @@ class Table:
             stream.write((",".join(self.columns) + "\n").encode())
             for row in zip(*(column.tolist() for column in self.columns.values()), strict=True):
                 stream.write((",".join(_cell(value) for value in row) + "\n").encode())
+
+    def save_parquet(self, path: str | Path) -> None:
+        """Write a `.parquet` file, whole or not at all, provenance in its metadata; needs pyarrow."""
+        try:
+            parquet, arrow = import_module("pyarrow.parquet"), import_module("pyarrow")
+        except ImportError:
+            raise InputError("pyarrow is not installed: pip install 'phaselect[parquet]', or write .csv") from None
+        with atomic_write(path) as stream:
+            parquet.write_table(arrow.table(self.columns).replace_schema_metadata(self.provenance), stream)
 
 
 def stack(parts: Iterable[Mapping[str, Any]]) -> Columns:

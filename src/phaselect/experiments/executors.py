@@ -10,12 +10,13 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures import Executor as Pool
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, Protocol
 
 import phaselect
@@ -84,10 +85,12 @@ class Dask:
     """On a Dask cluster: one that is there, by its scheduler's address, or one started here with `workers` processes.
 
     Dask runs again what a dead worker had; a pack that took three workers with it is recorded as failed.
+    timeout: seconds to wait for the scheduler's answer.
     """
 
     scheduler: str | None = None
     workers: int = 2
+    timeout: float = 10.0
 
     def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
@@ -100,7 +103,7 @@ class Dask:
                 yield from _on_cluster(client, packs, revision, stop)
             return
         try:
-            client = dask.Client(self.scheduler, timeout="10s")
+            client = dask.Client(self.scheduler, timeout=self.timeout)
         except (OSError, ValueError) as error:
             raise InputError(f"no Dask scheduler at {self.scheduler}: {error}") from None
         with client:
@@ -167,7 +170,7 @@ class _pool:
     """A process pool that dies with an exception instead of waiting for its processes."""
 
     def __init__(self, workers: int) -> None:
-        self.pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
+        self.pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker)
 
     def __enter__(self) -> ProcessPoolExecutor:
         return self.pool
@@ -180,6 +183,14 @@ class _pool:
                 process.terminate()
 
 
-def _ignore_interrupt() -> None:
-    """Ctrl-C reaches every process of the terminal; the sweep decides what it means."""
+def _prepare_worker() -> None:
+    """Leave Ctrl-C, which reaches every process of a terminal, to the sweep; and do not outlive it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

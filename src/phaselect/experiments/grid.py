@@ -98,6 +98,9 @@ class Grid:
         _check("replicas", self.replicas, lambda value: is_count(value, 2), "whole numbers, 2 or more")
         if not is_count(self.instances, 1) or not is_count(self.seed):
             raise InputError("instances must be a whole number from 1 on, and seed one from 0 on")
+        for name in ("alpha", "eps", "product"):  # so that 2 and 2.0 are the same run
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
 
     def tasks(self) -> list[Task]:
         """All runs of the grid."""
@@ -181,7 +184,9 @@ def _presets() -> dict[str, Any]:
 
 
 def _numbers(given: Any, name: str, whole: bool) -> tuple[float, ...]:
-    values = number_range(given, name) if isinstance(given, str) else given if isinstance(given, list) else [given]
+    if isinstance(given, str):
+        given = number_range(given, name)
+    values = given if isinstance(given, list | tuple) else [given]
     try:
         numbers = [float(value) for value in values]
     except (TypeError, ValueError):

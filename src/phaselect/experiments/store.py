@@ -65,10 +65,14 @@ class Store:
         _check_header(self.path)
         with _explained(self.path):
             self._lock = None if read_only else _take_lock(self.path)
-            mode = "ro" if read_only else "rw"
-            uri = f"{self.path.resolve().as_uri()}?mode={mode}"
+            uri = f"{self.path.resolve().as_uri()}?mode=rw"  # a reader too: the last one to leave tidies up the log
             self._connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
-            self._connection.execute("SELECT count(*) FROM runs").fetchone()
+            try:
+                self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
+                self._connection.execute("SELECT count(*) FROM runs").fetchone()
+            except sqlite3.Error:
+                self.close()
+                raise
 
     def __enter__(self) -> Store:
         return self
@@ -80,6 +84,7 @@ class Store:
         """Close the file; whatever was added is in it."""
         self._connection.close()
         if self._lock is not None:
+            Path(self._lock.name).unlink(missing_ok=True)
             self._lock.close()
             self._lock = None
 
@@ -198,7 +203,7 @@ def _take_lock(path: Path) -> Any:
         import fcntl
     except ImportError:  # Windows: rows are still keyed and added in transactions
         return None
-    stream = path.with_name(f"{path.name}.lock").open("w")
+    stream = path.with_name(f".{path.name}.lock").open("w")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -26,7 +26,7 @@ PACK_SECONDS = 1.0
 
 
 class SweepProgress(NamedTuple):
-    """How far a sweep is: runs in the store, runs of this sweep that failed, runs asked for, runs a second, seconds left."""
+    """How far a sweep is: runs done, failed ones of this sweep, runs asked for, runs a second, seconds left."""
 
     done: int
     failed: int
@@ -36,7 +36,7 @@ class SweepProgress(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a sweep did: runs asked for, found in the store, added, failed among these; was it stopped before its end?"""
+    """What a sweep did: runs asked for, found in the store, added, failed among these; was it stopped early?"""
 
     total: int
     found: int

@@ -1,0 +1,164 @@
+"""`phaselect sweep`, `export` and `merge`: many runs into a store, and out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from phaselect.cli_tools import INTERRUPTED, check_writable, emit, example
+from phaselect.errors import InputError
+from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
+from phaselect.progress import sweep_bar
+
+STORE = click.Path(dir_okay=False)
+SCALE = click.Choice(["small", "paper"])
+
+
+def executor(workers: int | None, scheduler: str | None, local_cluster: int | None) -> Any:
+    """Where the runs happen, from the three options that say so."""
+    from phaselect.experiments.executors import Dask, Here, Processes
+
+    if sum(option is not None for option in (workers, scheduler, local_cluster)) > 1:
+        raise InputError("give one of --workers, --scheduler and --local-cluster")
+    if (workers is not None and workers < 0) or (local_cluster is not None and local_cluster < 1):
+        raise InputError("--workers takes 0 (in this process) or more, --local-cluster 1 or more")
+    if scheduler is not None:
+        return Dask(scheduler)
+    if local_cluster is not None:
+        return Dask(workers=local_cluster)
+    return Processes() if workers is None else Processes(workers) if workers else Here()
+
+
+def executor_options(command: Any) -> Any:
+    """The three options that say where runs happen."""
+    options = (
+        click.option("--workers", type=int, help="Processes on this machine; 0 for none but this. Default: all cores."),
+        click.option("--scheduler", help="Join the Dask cluster of this scheduler, tcp://host:port."),
+        click.option("--local-cluster", type=int, help="Start a Dask cluster of so many processes here."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@example(
+    "phaselect sweep --solver amp --n 100,200 --alpha 1.1:1.475:0.025 --eps 0.1,0.01 --instances 20 --store runs.db",
+    "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
+    "phaselect sweep --config sweep.toml --store runs.db",
+    "phaselect sweep --status --store runs.db",
+)
+@click.command()
+@click.option("--store", type=STORE, required=True, help="The SQLite file that holds the runs; made if there is none.")
+@click.option("--solver", help="amp, sa, pa, langevin, raf, altmin, solve, amp-paper, sa-proposals; several: A,B,C.")
+@click.option("--n", help="Unknowns: a list, 100,200,400.")
+@click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
+@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list.")
+@click.option("--product", help="Products mu*lam, 0 for lam = 0; a list.")
+@click.option("--replicas", help="Copies in population annealing; a list.")
+@click.option("--instances", type=int, help="Instances at each point; 20 by default.")
+@click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
+@click.option("--config", type=click.Path(dir_okay=False), help="A TOML file with the grids, instead of the above.")
+@click.option("--preset", "preset_name", type=click.Choice(preset_names()), help="The sweep behind a figure.")
+@click.option("--scale", type=SCALE, default="small", show_default=True, help="Size of the preset.")
+@executor_options
+@click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--status", "show_status", is_flag=True, help="Compute nothing: show what is done, failed and missing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
+@click.pass_context
+def sweep(
+    context: click.Context,
+    /,
+    store: str,
+    config: str | None,
+    preset_name: str | None,
+    scale: str,
+    workers: int | None,
+    scheduler: str | None,
+    local_cluster: int | None,
+    time_limit: float | None,
+    retry_failed: bool,
+    show_status: bool,
+    as_json: bool,
+    **grid: Any,
+) -> None:
+    """Run solvers on many random instances; a row a run, in a store that a killed sweep goes on from.
+
+    Runs that the store has are not repeated. Ctrl-C lets the running ones finish (a second one does not) and
+    exits with 130; the same command goes on. Exit code 1: some runs failed, with their errors in the store.
+    """
+    from phaselect.experiments.sweep import run_sweep, status
+
+    grids = _grids(config, preset_name, scale, grid)
+    if show_status:
+        emit(status(grids, store), None, as_json)
+        _show_failures(store)
+        return
+    if not grids:
+        raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
+    place = executor(workers, scheduler, local_cluster)
+    with sweep_bar() as bar:
+        done = run_sweep(grids, store, place, retry_failed=retry_failed, time_limit=time_limit, progress=bar)
+    click.echo(f"{store}: {done.found + done.added} of {done.total} runs, {done.added} new, {done.failed} failed")
+    if done.failed:
+        _show_failures(store)
+    if done.stopped:
+        click.echo("stopped before the end: the same command goes on from here", err=True)
+        context.exit(INTERRUPTED if time_limit is None else 0)
+    context.exit(1 if done.failed else 0)
+
+
+@example("phaselect export runs.db --out runs.csv", "phaselect export runs.db --out runs.parquet")
+@click.command()
+@click.argument("store", type=STORE)
+@click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .csv or .parquet file to write.")
+def export(store: str, out: str) -> None:
+    """Write the rows of a store to a table; also while a sweep is running."""
+    from phaselect.experiments.store import Store
+
+    check_writable(out, ".csv", ".parquet")
+    with Store(store, read_only=True) as rows:
+        table = rows.table()
+    if Path(out).suffix.lower() == ".parquet":
+        table.save_parquet(out)
+    else:
+        table.save(out)
+    click.echo(f"wrote {out}: {len(table)} rows")
+
+
+@example("phaselect merge all.db laptop.db cluster.db")
+@click.command()
+@click.argument("store", type=STORE)
+@click.argument("others", nargs=-1, required=True, type=STORE)
+def merge(store: str, others: tuple[str, ...]) -> None:
+    """Add the runs of other stores to STORE, which is made if there is none; each run is kept once."""
+    from phaselect.experiments.store import Store
+
+    sources = [Store(path, read_only=True) for path in others]
+    with Store(store) as target:
+        for source in sources:
+            with source:
+                click.echo(f"{source.path}: {target.merge(source)} new of {len(source)} runs")
+
+
+def _grids(config: str | None, preset_name: str | None, scale: str, grid: dict[str, Any]) -> list[Grid]:
+    given = {name: value for name, value in grid.items() if value is not None}
+    if (config is not None) + (preset_name is not None) + bool(given) > 1:
+        raise InputError("give --config, or --preset, or the grid itself (--solver, --n, --alpha ...), not several")
+    if config is not None:
+        return load_grids(config)
+    if preset_name is not None:
+        return preset(preset_name, scale)
+    return [Grid.from_dict(given)] if given else []
+
+
+def _show_failures(store: str) -> None:
+    from phaselect.experiments.store import Store
+
+    with Store(store, read_only=True) as rows:
+        errors = list(rows.failures().values())
+    for text, count in zip(*np.unique(errors, return_counts=True), strict=True):
+        click.echo(f"failed {count} times: {text}", err=True)

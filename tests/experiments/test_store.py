@@ -1,0 +1,147 @@
+import sqlite3
+
+import numpy as np
+import pytest
+
+from phaselect import InputError
+from phaselect.experiments.grid import Grid
+from phaselect.experiments.runs import failed, run_pack
+from phaselect.experiments.store import VERSION, Store
+
+TASKS = Grid(("raf",), (20,), (3.0, 4.0), instances=2).tasks()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return run_pack(TASKS, "abc")
+
+
+@pytest.fixture
+def path(tmp_path, rows):
+    path = tmp_path / "runs.db"
+    with Store(path) as store:
+        store.add(rows)
+    return path
+
+
+def test_rows_come_back(path, rows):
+    with Store(path, read_only=True) as store:
+        table = store.table()
+        assert store.keys() == {task.key for task in TASKS}
+    by_key = {row["key"]: row for row in rows}
+    assert len(table) == 4
+    for i, key in enumerate(table["key"]):
+        for name in ("solver", "n", "alpha", "seed", "status", "m", "O", "mse_y", "mse_x", "iterations", "seconds"):
+            assert table[name][i] == by_key[key][name]
+        assert np.isnan(table["eps"][i])
+        assert table["revision"][i] == "abc"
+
+
+def test_done_rows_stay_and_failed_rows_are_replaced(tmp_path, rows):
+    with Store(tmp_path / "runs.db") as store:
+        store.add([failed(TASKS[0], MemoryError("too  large\n"), "")])
+        assert store.failures() == {TASKS[0].key: "MemoryError: too large"}
+        assert store.keys(failed=False) == set()
+        store.add(rows)
+        assert store.failures() == {}
+        store.add([row | {"m": -1.0} for row in rows] + [failed(TASKS[0], ValueError("late"), "")])
+        assert (store.table()["m"] > 0).all()
+        assert len(store) == 4
+
+
+def test_rows_are_added_all_or_none(path, rows):
+    broken = [rows[0] | {"key": "new"}, rows[1] | {"key": "other", "status": None}]
+    with Store(path) as store:
+        with pytest.raises(InputError):
+            store.add(broken)
+        assert len(store) == 4
+
+
+def test_merge(tmp_path, path, rows):
+    with Store(tmp_path / "other.db") as other:
+        other.add([failed(TASKS[0], ValueError("x"), ""), rows[1], rows[2] | {"key": "more"}])
+        other.remember([Grid(("raf",), (20,), (3.0, 4.0), instances=2)])
+    with Store(path) as store, Store(tmp_path / "other.db", read_only=True) as other:
+        assert store.merge(other) == 1
+        assert store.merge(other) == 0
+        assert store.failures() == {}
+        assert store.grids() == other.grids()
+
+
+def test_one_writer_and_many_readers(path, rows):
+    with Store(path) as writer:
+        with pytest.raises(InputError, match="another sweep"):
+            Store(path)
+        with Store(path, read_only=True) as reader:
+            writer.add([rows[0] | {"key": "more"}])
+            assert len(reader) == 5
+            with pytest.raises(InputError, match="readonly"):
+                reader.add(rows)
+    Store(path).close()
+    assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
+
+
+def damage_truncate(path):
+    path.write_bytes(path.read_bytes()[:-5000])
+
+
+def damage_short(path):
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def damage_empty(path):
+    path.write_bytes(b"")
+
+
+def damage_version(path):
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+
+
+def damage_other_file(path):
+    path.unlink()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE x (y)")
+    connection.commit()
+    connection.close()
+
+
+def damage_text(path):
+    path.write_text("solver,n\n" * 50)
+
+
+def damage_inside(path):
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(bytes(content))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (damage_truncate, "truncated"),
+        (damage_short, "truncated"),
+        (damage_empty, "truncated"),
+        (damage_version, f"version {VERSION + 1}"),
+        (damage_other_file, "not a store"),
+        (damage_text, "not a store"),
+        (damage_inside, "malformed"),
+    ],
+)
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_damaged_store_is_refused_and_left_as_it_is(path, damage, words, read_only):
+    damage(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=words) as caught:
+        Store(path, read_only=read_only)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
+
+
+def test_a_missing_store(tmp_path):
+    with pytest.raises(InputError, match="no such store"):
+        Store(tmp_path / "none.db", read_only=True)
+    with pytest.raises(InputError, match="not a folder"):
+        Store(tmp_path / "none" / "runs.db")
