@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench figures docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/phaselect demo --out demo.png
@@ -23,8 +23,17 @@ format: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.run
 
+# Every figure of the paper at small scale, and a page with all of them: report/index.html.
+figures: $(VENV)/.demo
+	$(BIN)/phaselect report --out report
+
+# The documentation as a site: site/index.html.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/make_cli_reference.py
+	$(BIN)/mkdocs build --quiet
+
 clean:
-	rm -rf $(VENV) build dist demo.png
+	rm -rf $(VENV) build dist demo.png report site
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -37,8 +46,12 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
-	@touch $@ $(VENV)/.dev $(VENV)/.demo
+	@touch $@ $(VENV)/.dev $(VENV)/.demo $(VENV)/.docs

@@ -63,9 +63,30 @@ ORDER = [  # data flows downwards; a module imports only from modules above it
     "style",
     "plots",
     "figures.context",
+    "figures.branches",
+    "figures.complexity",
+    "figures.stabilities",
+    "figures.regularisation",
+    "figures.annealing",
+    "figures.success_curves",
+    "figures.success_sa",
+    "figures.success_amp",
+    "figures.success_langevin",
+    "figures.local_stability",
+    "figures.critical_product",
+    "figures.trajectories",
+    "figures.solvers",
+    "figures.rsb",
+    "figures.gallery",
+    "report.ledger",
+    "report.theory_claims",
+    "report.solver_claims",
+    "report.page",
     "demo",
     "cli_tools",
     "cli_theory",
+    "cli_experiments",
+    "cli_figures",
     "cli",
     "__main__",
 ]
@@ -96,7 +117,7 @@ def test_imports_point_upwards(name, tree):
 
 
 def test_import_is_light():
-    heavy = ["jax", "matplotlib", "dask", "sklearn", "rich", "click", "pandas"]
+    heavy = ["jax", "matplotlib", "dask", "distributed", "sklearn", "rich", "click", "pandas", "pyarrow", "sqlite3"]
     code = f"import sys, phaselect; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -112,7 +133,7 @@ def test_examples_in_docstrings():
     import doctest
     import importlib
 
-    names = ["instance", "schedule", "solvers.amp", "solvers.solve"]
+    names = ["instance", "schedule", "ranges", "tables", "progress", "experiments.grid", "solvers.amp", "solvers.solve"]
     names += [f"theory.{name}" for name in ("branch", "saddle", "state_evolution", "thresholds")]
     for name in names:
         tested = doctest.testmod(importlib.import_module(f"phaselect.{name}"))

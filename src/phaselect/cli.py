@@ -11,6 +11,7 @@ import numpy as np
 
 import phaselect
 from phaselect.cli_experiments import export, merge, sweep
+from phaselect.cli_figures import figure, report
 from phaselect.cli_theory import theory
 from phaselect.cli_tools import INTERRUPTED, OneLineErrors, check_writable, example
 from phaselect.errors import InputError
@@ -161,5 +162,5 @@ def _report(result: Result, truth: dict[str, float]) -> None:
         click.echo(f"{name:10}{text}")
 
 
-for command in (theory, sweep, export, merge):
+for command in (theory, sweep, export, merge, figure, report):
     main.add_command(command)

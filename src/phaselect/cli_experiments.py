@@ -11,7 +11,7 @@ import numpy as np
 from phaselect.cli_tools import INTERRUPTED, check_writable, emit, example
 from phaselect.errors import InputError
 from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
-from phaselect.progress import sweep_bar
+from phaselect.progress import work_bar
 
 STORE = click.Path(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
@@ -100,8 +100,8 @@ def sweep(
     if not grids:
         raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
     place = executor(workers, scheduler, local_cluster)
-    with sweep_bar() as bar:
-        done = run_sweep(grids, store, place, retry_failed=retry_failed, time_limit=time_limit, progress=bar)
+    with work_bar() as bar:
+        done = run_sweep(grids, store, place, retry_failed=retry_failed, time_limit=time_limit, progress=bar.runs)
     click.echo(f"{store}: {done.found + done.added} of {done.total} runs, {done.added} new, {done.failed} failed")
     if done.failed:
         _show_failures(store)

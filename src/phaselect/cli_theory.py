@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from phaselect.cli_tools import check_writable, emit, example
 from phaselect.errors import InputError
 from phaselect.files import save_table
-from phaselect.progress import share_bar
+from phaselect.progress import work_bar
 from phaselect.ranges import number_range
 from phaselect.style import SUFFIXES
 
@@ -166,9 +166,9 @@ def threshold(product: tuple[float, ...], tolerance: float, as_json: bool, out: 
     for value in products:
         check_positive("product", value)
     alphas = []
-    with share_bar() as progress:
+    with work_bar() as bar:
         for count, value in enumerate(products):
-            progress(count / len(products))
+            bar.share(count / len(products))
             alphas.append(critical_alpha(value, tolerance))
     emit({"product": np.array(products), "critical_alpha": np.array(alphas)}, out, as_json)
     _plot(lambda: draw_thresholds(products, alphas), plot)
@@ -193,8 +193,8 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
 
     _check_outputs(out, plot)
     grid = number_range(alphas, "--alphas")
-    with share_bar() as progress:
-        found = phase_diagram(lam, grid, progress=progress)
+    with work_bar() as bar:
+        found = phase_diagram(lam, grid, progress=bar.share)
     thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
     everywhere = {name: np.full(len(grid), value) for name, value in thresholds.items()}
     emit(found.lines | everywhere if out or as_json else found.lines, out, as_json)
@@ -273,7 +273,7 @@ def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | Non
     from phaselect.theory import traps
 
     _check_outputs(out, plot)
-    with share_bar() as progress:
-        table = traps(sorted(alpha), lam, progress=progress)
+    with work_bar() as bar:
+        table = traps(sorted(alpha), lam, progress=bar.share)
     emit(table, out, as_json)
     _plot(lambda: draw_traps(table), plot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from phaselect.experiments.sweep import SweepProgress
 from phaselect.solvers.base import Progress, ProgressCallback
@@ -44,41 +44,34 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
         yield update
 
 
-@contextmanager
-def share_bar(console: Console | None = None) -> Iterator[Callable[[float], None]]:
-    """A callback that takes the share done, from 0 to 1, and draws a bar; silent off a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+class WorkProgress(NamedTuple):
+    """Two callbacks that move the same bar: `share`, from 0 to 1, and `runs`, for a sweep."""
 
-    console = console or Console(stderr=True)
-    columns = (BarColumn(bar_width=30), TimeElapsedColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("", total=1.0)
-        yield lambda share: bars.update(task, completed=share)
+    share: Callable[[float], None]
+    runs: Callable[[SweepProgress], None]
 
 
 @contextmanager
-def sweep_bar(console: Console | None = None) -> Iterator[Callable[[SweepProgress], None]]:
-    """A callback for `run_sweep` that draws a bar with rate and time left; off a terminal, a line twice a minute."""
+def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkProgress]:
+    """A bar for work that is not one solver's; off a terminal, a line twice a minute while a sweep runs."""
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
     console = console or Console(stderr=True)
-    columns = (BarColumn(bar_width=30), TextColumn("{task.description}"))
+    columns = (TextColumn(title), BarColumn(bar_width=30), TimeElapsedColumn(), TextColumn("{task.description}"))
     last = -LOG_SECONDS
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("starting", total=None)
+        task = bars.add_task("", total=1.0)
 
-        def update(event: SweepProgress) -> None:
+        def runs(event: SweepProgress) -> None:
             nonlocal last
-            bars.update(task, total=event.total, completed=event.done, description=describe(event))
+            bars.update(task, completed=event.done / event.total, description=describe(event))
             if not console.is_terminal and time.monotonic() - last >= LOG_SECONDS:
                 last = time.monotonic()
-                console.print(describe(event), soft_wrap=True, highlight=False)
+                console.print(f"{title} {describe(event)}".strip(), soft_wrap=True, highlight=False)
 
-        yield update
+        yield WorkProgress(lambda share: bars.update(task, completed=share), runs)
 
 
 def describe(event: SweepProgress) -> str:

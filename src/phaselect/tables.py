@@ -58,6 +58,16 @@ class Table:
         """The distinct values of a column, in the order in which they first appear."""
         return list(dict.fromkeys(self.columns[name].tolist()))
 
+    def rounded(self, digits: int) -> Table:
+        """The same with floats to so many significant digits: enough to draw, and a much smaller file."""
+        columns = {
+            name: np.array([float(f"{value:.{digits}g}") for value in column.tolist()])
+            if column.dtype.kind == "f"
+            else column
+            for name, column in self.columns.items()
+        }
+        return Table(columns, self.provenance)
+
     def save(self, path: str | Path) -> None:
         """Write a `.csv` file, whole or not at all; floats in full precision."""
         with atomic_write(path) as stream:

@@ -105,6 +105,7 @@ def test_ctrl_c_finishes_the_running_and_exits_cleanly(tmp_path, serial, where):
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert "finishing the runs in hand" in err
     assert "the same command goes on" in err
     assert "Traceback" not in err
     assert 10 <= rows_in(path) < 96

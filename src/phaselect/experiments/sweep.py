@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -164,6 +165,7 @@ def interrupt_deferred() -> Iterator[Callable[[], bool]]:
         if noted.is_set():
             raise KeyboardInterrupt
         noted.set()
+        print("finishing the runs in hand; Ctrl-C again abandons them", file=sys.stderr)
 
     if threading.current_thread() is not threading.main_thread():
         yield noted.is_set

@@ -1,0 +1,1 @@
+"""The figures: one file each, a table and how to draw it."""

@@ -1,0 +1,142 @@
+"""All figures by name: their tables, computed once and kept with their provenance, and their drawings."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+import phaselect
+from phaselect.errors import InputError
+from phaselect.experiments.executors import Executor
+from phaselect.experiments.grid import all_tasks, preset
+from phaselect.experiments.runs import git_revision
+from phaselect.experiments.store import Store
+from phaselect.experiments.sweep import SweepProgress, run_sweep
+from phaselect.figures.context import Context, FigureModule, Scale
+from phaselect.style import style
+from phaselect.tables import Table, load_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES = (
+    "complexity",
+    "branches",
+    "stabilities",
+    "regularisation",
+    "annealing",
+    "success_sa",
+    "success_amp",
+    "success_langevin",
+    "local_stability",
+    "critical_product",
+    "trajectories",
+    "solvers",
+    "rsb",
+)
+"""In the order of the paper; from `critical_product` on, beyond it."""
+
+DIGITS = 7
+"""Significant digits of the numbers in a table."""
+
+
+@dataclass(frozen=True)
+class Studio:
+    """What figures are computed with.
+
+    scale: "small" or "paper". store: where the sweeps keep their runs. stored: take the runs that the store has, and
+    compute none. executor: where runs happen (all cores if None). cache: folder of the tables of theory figures.
+    """
+
+    scale: Scale = "small"
+    store: Path | None = None
+    stored: bool = False
+    executor: Executor | None = None
+    cache: Path | None = None
+    progress: Callable[[float], None] = lambda share: None
+    sweep_progress: Callable[[SweepProgress], None] | None = None
+
+    def table(self, name: str) -> Table:
+        """The table of a figure: from the cache if these very sources have computed it, or computed now."""
+        module = figure_module(name)
+        cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{_sources()}.csv"
+        if cached.exists():
+            return load_table(cached)
+        swept: list[Table] = []
+
+        def rows(preset_name: str) -> Table:
+            swept.append(self.rows(preset_name))
+            return swept[-1]
+
+        began = time.perf_counter()
+        columns = module.compute(Context(self.scale, rows, self.progress))
+        provenance = {
+            "figure": name,
+            "command": f"phaselect figure {name} --scale {self.scale}",
+            "version": phaselect.__version__,
+            "revision": git_revision(),
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+        if swept:  # the store is their cache
+            revisions = np.unique(np.concatenate([part["revision"] for part in swept]))
+            provenance["runs"] = str(sum(len(part) for part in swept))
+            provenance["revisions of the runs"] = " ".join(revisions)
+            return Table(columns, provenance).rounded(DIGITS)
+        table = Table(columns, provenance | {"seconds": f"{time.perf_counter() - began:.1f}"}).rounded(DIGITS)
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        table.save(cached)
+        return table
+
+    def rows(self, preset_name: str) -> Table:
+        """The runs of a preset sweep."""
+        grids = preset(preset_name, self.scale)
+        path = self.store or cache_folder() / "runs.db"
+        if not self.stored:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if run_sweep(grids, path, self.executor, progress=self.sweep_progress).stopped:
+                raise KeyboardInterrupt
+        with Store(path, read_only=True) as store:
+            table = store.table()
+        chosen = table.take(np.isin(table["key"], [task.key for task in all_tasks(grids)]))
+        if len(chosen) == 0:
+            raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}")
+        return chosen
+
+
+def figure_module(name: str) -> FigureModule:
+    """The module of a figure."""
+    if name not in FIGURES:
+        raise InputError(f"no figure {name!r}: use one of {', '.join(FIGURES)}")
+    return cast(FigureModule, importlib.import_module(f"phaselect.figures.{name}"))
+
+
+def draw(name: str, table: Table) -> Figure:
+    """A figure from its table, in our style."""
+    try:
+        with style():
+            return figure_module(name).draw(table)
+    except KeyError as error:
+        raise InputError(f"this is not a table of figure {name}: it has no column {error}") from None
+
+
+def cache_folder() -> Path:
+    """$PHASELECT_CACHE, or `phaselect` in the user's folder for caches."""
+    own = os.environ.get("PHASELECT_CACHE")
+    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "phaselect"
+
+
+def _sources() -> str:
+    """A digest of the package's sources: a table computed by other ones is not taken for theirs."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(phaselect.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,105 @@
+"""Single runs at N = 1000 over what theory predicts for N = infinity: state evolution, and the branch of the anneal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phaselect.figures.context import Context
+from phaselect.instance import gaussian_instance
+from phaselect.schedule import Schedule
+from phaselect.solvers.amp import AMP
+from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+from phaselect.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
+from phaselect.tables import Columns, Table, stack
+from phaselect.theory import follow, state_evolution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+N = 1000
+AMP_ALPHAS, SA_ALPHAS = (1.15, 1.2, 1.4), (1.2, 1.4)
+RUNS = {"small": 2, "paper": 6}
+CAPTION = (
+    "Single runs at N = 1000 (thin) over the theory of N = infinity (thick), at mu*lam = 1. (a) Message passing, "
+    "mu growing by 5 % an iteration from 1, over state evolution started at overlap 1/sqrt(N). (b), (c) Simulated "
+    "annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
+)
+COLOURS = dict(zip(AMP_ALPHAS, (GREEN, BLUE, RED), strict=True))
+
+
+def compute(context: Context) -> Columns:
+    """Traces of the runs, and the two predictions."""
+    runs = RUNS[context.scale]
+    jobs = [("amp", alpha, seed) for alpha in AMP_ALPHAS for seed in range(runs)]
+    jobs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(runs)]
+    parts = [state_evolution_curve(alpha) for alpha in AMP_ALPHAS] + [branch_curve(alpha) for alpha in SA_ALPHAS]
+    for count, (solver, alpha, seed) in enumerate(jobs):
+        context.progress(count / len(jobs))
+        parts.append(run_curve(solver, alpha, seed))
+    return stack(parts)
+
+
+def amp_schedule() -> Schedule:
+    """mu from 1 to 10^5, one iteration at each, then some more at the end."""
+    return Schedule.matched(mu_max=1e5, eps=0.05, steps=1, unit="iterations", hold=64)
+
+
+def sa_schedule() -> Schedule:
+    """mu from 0.5 to 300, 20 sweeps at each."""
+    return Schedule.matched(mu0=0.5, mu_max=300.0, eps=0.1, steps=20)
+
+
+def run_curve(solver: str, alpha: float, seed: int) -> dict[str, Any]:
+    """The trace of one run, followed to its end."""
+    problem = gaussian_instance(N, alpha, seed=seed)
+    if solver == "amp":
+        trace = AMP(restarts=0).run(problem, amp_schedule(), seed=seed).trace
+    else:
+        trace = SimulatedAnnealing(eager=False).run(problem, sa_schedule(), seed=seed).trace
+    return _curve(solver, alpha, seed, trace["steps"], trace["mu"], trace["m"], trace["mse_y"])
+
+
+def state_evolution_curve(alpha: float) -> dict[str, Any]:
+    """What message passing does at this size."""
+    found = state_evolution(alpha, amp_schedule(), n=N)
+    return _curve("state evolution", alpha, -1, found["steps"], found["mu"], found["m"], np.nan)
+
+
+def branch_curve(alpha: float) -> dict[str, Any]:
+    """What an infinitely slow anneal does."""
+    found = follow(alpha, sa_schedule())
+    return _curve("branch", alpha, -1, np.nan, found["mu"], found["m"], found["mse_y"])
+
+
+def _curve(source: str, alpha: float, seed: int, steps: Any, mu: Any, m: Any, mse_y: Any) -> dict[str, Any]:
+    return {"source": source, "alpha": alpha, "seed": seed, "steps": steps, "mu": mu, "m": m, "mse_y": mse_y}
+
+
+def draw(table: Table) -> Figure:
+    """Message passing by iteration; annealing by temperature."""
+    figure, axes = panels(3)
+    _draw(axes[0], table, "amp", "state evolution", "steps", "m", AMP_ALPHAS)
+    axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05))
+    axes[0].legend(loc="lower right", title="message passing")
+    for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):
+        _draw(panel, table, "sa", "branch", "mu", column, SA_ALPHAS)
+        panel.set(xlabel=MU, ylabel=label)
+        logarithmic(panel, "x", table.where(source="branch")["mu"])
+    axes[1].set_ylim(-0.03, 1.05)
+    axes[1].legend(loc="lower right", title="simulated annealing")
+    axes[2].set_yscale("log")
+    letter(axes)
+    return figure
+
+
+def _draw(axes: Axes, table: Table, runs: str, theory: str, x: str, y: str, alphas: tuple[float, ...]) -> None:
+    for alpha in alphas:
+        colour = COLOURS[alpha]
+        for seed in table.where(source=runs, alpha=alpha).values("seed"):
+            own = table.where(source=runs, alpha=alpha, seed=seed)
+            axes.plot(own[x], own[y], color=colour, lw=0.6, alpha=0.8, marker=".", ms=2)
+        own = table.where(source=theory, alpha=alpha)
+        axes.plot(own[x], own[y], color=colour, lw=2.2, alpha=0.55, label=rf"$\alpha = {alpha:g}$")

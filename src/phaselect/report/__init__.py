@@ -1,0 +1,1 @@
+"""The report: every figure, the thresholds by size, and each claim of the paper with what we measured."""

@@ -1,0 +1,58 @@
+"""A ledger of claims: what the paper says, what our tables say, and a verdict that follows from the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from phaselect.tables import Table
+
+Tables = Mapping[str, Table]
+
+
+class Verdict(Enum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    CORRECTED = "holds with a correction"
+    FAILS = "does not hold"
+    OPEN = "not settled at this scale"
+
+
+class Finding(NamedTuple):
+    """What was measured, in a sentence with its numbers, and the verdict."""
+
+    measured: str
+    verdict: Verdict
+
+
+class Claim(NamedTuple):
+    """A claim of the paper, in our words; `figures` are those it is judged by, the first of which shows it."""
+
+    where: str
+    text: str
+    figures: tuple[str, ...]
+    judge: Callable[[Tables], Finding]
+
+    @property
+    def command(self) -> str:
+        """What recomputes the numbers."""
+        return f"phaselect figure {self.figures[0]} --out {self.figures[0]}.png --table {self.figures[0]}.csv"
+
+
+class Entry(NamedTuple):
+    """A line of the ledger."""
+
+    claim: Claim
+    finding: Finding
+
+
+def judge_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
+    """Every claim with its finding."""
+    return [Entry(claim, claim.judge(tables)) for claim in claims]
+
+
+def verdict(right: bool, otherwise: Verdict = Verdict.FAILS) -> Verdict:
+    """HOLDS if right, else what is given."""
+    return Verdict.HOLDS if right else otherwise

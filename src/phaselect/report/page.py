@@ -1,0 +1,151 @@
+"""The report as one HTML page that needs no other file: figures, thresholds by size, ledger of claims."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections import Counter
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+import phaselect
+from phaselect.experiments.contenders import CONTENDERS
+from phaselect.figures.gallery import FIGURES, figure_module
+from phaselect.files import atomic_write
+from phaselect.report.ledger import Entry, Tables, Verdict, judge_all
+from phaselect.report.solver_claims import SOLVER_CLAIMS, Half, halves, limit
+from phaselect.report.theory_claims import THEORY_CLAIMS
+from phaselect.tables import Table
+
+CLAIMS = (*THEORY_CLAIMS, *SOLVER_CLAIMS)
+PAPER_FIGURES = 9
+MARKS = {Verdict.HOLDS: "holds", Verdict.CORRECTED: "corrected", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
+
+
+def build_report(tables: Tables, folder: Path) -> Path:
+    """Write `index.html` into a folder that has the figures as NAME.png, and return its path."""
+    entries = judge_all(CLAIMS, tables)
+    body = "\n".join(
+        [
+            _head(tables, entries),
+            "<h2 id='claims'>Claims of the paper</h2>",
+            _ledger(entries),
+            "<h2 id='thresholds'>Thresholds by size</h2>",
+            _thresholds(tables),
+            "<h2 id='figures'>Figures of the paper</h2>",
+            *(_figure(name, tables[name], folder) for name in FIGURES[:PAPER_FIGURES]),
+            "<h2 id='beyond'>Beyond the paper</h2>",
+            *(_figure(name, tables[name], folder) for name in FIGURES[PAPER_FIGURES:]),
+        ]
+    )
+    page = (
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'><link rel='icon' href='data:,'>"
+        f"<title>Phase selection, reproduced</title><style>{_style()}</style></head>\n<body>\n{body}\n</body></html>\n"
+    )
+    path = folder / "index.html"
+    with atomic_write(path) as stream:
+        stream.write(page.encode())
+    return path
+
+
+def _style() -> str:
+    return files("phaselect.report").joinpath("page.css").read_text(encoding="utf-8")
+
+
+def _head(tables: Tables, entries: list[Entry]) -> str:
+    counts = Counter(entry.finding.verdict for entry in entries)
+    summary = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    commands = [table.provenance.get("command", "") for table in tables.values()]
+    scale = "at the scale of the paper" if any("paper" in command for command in commands) else "at small scale"
+    return (
+        "<h1>Phase selection, reproduced</h1>"
+        "<p>Every figure of D. Straziota and L. Saglietti, <i>Isolating the hard core of phaseless inference: the "
+        "Phase selection formulation</i>, recomputed with phaselect: theory and measurement side by side, and "
+        "each claim of "
+        f"the paper with what we measured. Of {len(entries)} claims: {escape(summary)}.</p>"
+        f"<p class='note'>phaselect {phaselect.__version__}, runs {scale}; each figure says which command and which "
+        "revision made it. Brackets hold 95 % intervals.</p>"
+        "<nav><a href='#claims'>Claims</a><a href='#thresholds'>Thresholds</a><a href='#figures'>Figures</a>"
+        "<a href='#beyond'>Beyond the paper</a></nav>"
+    )
+
+
+def _ledger(entries: list[Entry]) -> str:
+    rows = [
+        f"<tr><td>{escape(entry.claim.text)}<div class='note'>{escape(entry.claim.where)}</div></td>"
+        f"<td>{escape(entry.finding.measured)}<div><code>{escape(entry.claim.command)}</code></div></td>"
+        f"<td class='verdict {MARKS[entry.finding.verdict]}'>{escape(entry.finding.verdict.value)}</td></tr>"
+        for entry in entries
+    ]
+    head = "<thead><tr><th>The paper says</th><th>We measured</th><th>Verdict</th></tr></thead>"
+    return f"<table class='ledger'>{head}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def _thresholds(tables: Tables) -> str:
+    parts = [
+        "<p>The ratio alpha at which half of the instances are recovered, and its limit for large N from the fit "
+        "alpha_50 = a + b N<sup>-c</sup>, for three sizes or more. The Bayes-optimal threshold is 1.128.</p>"
+    ]
+    for name in ("sa", "amp", "langevin"):
+        table = tables[f"success_{name}"]
+        for solver in table.values("solver"):
+            for product in table.where(kind="threshold", solver=solver).values("product"):
+                parts.append(_by_rate(table, solver, product))
+    parts.append(_by_solver(tables["solvers"]))
+    return "\n".join(parts)
+
+
+def _by_rate(table: Table, solver: str, product: float) -> str:
+    """alpha_50 of one solver at each N, a column for each rate."""
+    own = table.take((table["solver"] == solver) & _equal(table["product"], product))
+    rates = sorted(own.where(kind="threshold").values("eps"), reverse=True)
+    found = [halves(own, solver, eps=rate) for rate in rates]
+    limits = [limit(own, solver, eps=rate) for rate in rates]
+    sizes = sorted(set().union(*found))
+    rows = [(f"N = {n}", *(_shown(half.get(n)) for half in found)) for n in sizes]
+    if any(limits):
+        rows.append(("N → ∞", *map(_shown, limits)))
+    extra = "" if math.isnan(product) else ", lam = 0" if product == 0 else f", mu lam = {product:g}"
+    title = f"{CONTENDERS[solver].title[0].upper()}{CONTENDERS[solver].title[1:]}{extra}"
+    return _grid(title, ["", *(f"ε = {rate:g}" for rate in rates)], rows)
+
+
+def _by_solver(table: Table) -> str:
+    """alpha_50 of every solver on the same instances, a column for each N."""
+    own = table.where(kind="threshold")
+    sizes = sorted(own.values("n"))
+    rows = [
+        (CONTENDERS[solver].title.replace("`", ""), *(_shown(halves(own, solver).get(n)) for n in sizes))
+        for solver in own.values("solver")
+    ]
+    return _grid("All solvers on the same instances", ["", *(f"N = {n}" for n in sizes)], rows)
+
+
+def _grid(title: str, head: list[str], rows: Iterable[tuple[str, ...]]) -> str:
+    cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<h3>{escape(title)}</h3><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _shown(half: Half | None) -> str:
+    return "" if half is None or (math.isnan(half.value) and math.isnan(half.low)) else str(half)
+
+
+def _equal(column: object, value: float) -> object:
+    """Where a column has this value; not-a-number equals itself."""
+    return column != column if math.isnan(value) else column == value
+
+
+def _figure(name: str, table: Table, folder: Path) -> str:
+    caption = figure_module(name).CAPTION
+    image = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
+    made = ", ".join(f"{key}: {text}" for key, text in table.provenance.items() if key not in ("figure", "command"))
+    command = table.provenance.get("command", f"phaselect figure {name}")
+    return (
+        f"<h3 id='{name}'>{escape(name)}</h3><figure><img alt='{escape(caption, quote=True)}' "
+        f"src='data:image/png;base64,{image}'><figcaption>{escape(caption)}<br>"
+        f"<code>{escape(command)} --out {name}.pdf</code><br>{escape(made)}</figcaption></figure>"
+    )

@@ -1,0 +1,156 @@
+"""The figures as a whole: tables with provenance, cached; sweeps behind them; the command line."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from phaselect import InputError
+from phaselect.experiments.executors import Here
+from phaselect.experiments.grid import Grid
+from phaselect.figures import gallery
+from phaselect.figures.gallery import FIGURES, Studio, draw, figure_module
+from phaselect.figures.success_curves import analyse
+from phaselect.tables import Table, load_table
+
+
+def run(*arguments, cwd):
+    command = [sys.executable, "-m", "phaselect", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A table of a success figure, from a small sweep of its own."""
+    grids = [
+        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=6, eps=(0.1, 0.01)),
+        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=3, eps=(0.1, 0.01)),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gallery, "preset", lambda name, scale: grids)
+        studio = Studio(store=tmp_path_factory.mktemp("swept") / "runs.db", executor=Here())
+        return studio.table("success_amp")
+
+
+def test_all_figures_have_a_caption_and_a_module():
+    assert len(FIGURES) == 13
+    for name in FIGURES:
+        assert len(figure_module(name).CAPTION) > 80
+    with pytest.raises(InputError, match="no figure 'nonsense'"):
+        figure_module("nonsense")
+
+
+def test_success_figure_counts_what_the_store_has(swept):
+    shares = swept.where(kind="share", solver="amp")
+    assert len(shares) == 4 * 4 * 2
+    assert (shares["trials"] == 6).all()
+    assert np.allclose(shares["value"], shares["successes"] / 6, atol=1e-6)
+    assert ((shares["low"] <= shares["value"]) & (shares["value"] <= shares["high"])).all()
+    assert len(swept.where(kind="threshold")) == 4 * 2 + 2 * 2
+    limits = swept.where(kind="limit", solver="amp")
+    assert len(limits) <= 2
+    assert swept.provenance["runs"] == str(4 * 4 * 2 * 6 + 2 * 2 * 2 * 3)
+    assert swept.provenance["command"] == "phaselect figure success_amp --scale small"
+
+
+def test_success_figure_draws_every_size(swept):
+    figure = draw("success_amp", swept)
+    fast, slow, thresholds = figure.axes
+    assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.1$", r"$\epsilon = 0.01$"]
+    labels = [text.get_text() for text in fast.get_legend().get_texts()]
+    assert labels == [f"$N = {n}$, 6 runs" for n in (30, 40, 50, 60)]
+    assert thresholds.get_xscale() == "log"
+    assert any(line.get_xdata()[0] == 1.128 for line in fast.get_lines() if len(line.get_xdata()) == 2)
+
+
+def test_theory_tables_are_computed_once(tmp_path, monkeypatch):
+    calls = []
+    module = figure_module("critical_product")
+    columns = {
+        "product": np.array([0.5, 1.0, 2.0]),
+        "alpha": np.array([1.16, 1.1284719384, 1.15]),
+        "alpha_bayes": 1.1285,
+    }
+    monkeypatch.setattr(
+        module,
+        "compute",
+        lambda context: calls.append(context.scale) or {k: np.broadcast_to(v, 3) for k, v in columns.items()},
+    )
+    first = Studio(cache=tmp_path).table("critical_product")
+    again = Studio(cache=tmp_path).table("critical_product")
+    assert calls == ["small"]
+    assert again.provenance == first.provenance
+    assert {"figure", "command", "version", "revision", "date", "seconds"} <= set(first.provenance)
+    assert again["alpha"][1] == 1.128472  # seven digits
+    monkeypatch.setattr(gallery, "_sources", lambda: "changed")
+    Studio(cache=tmp_path).table("critical_product")
+    Studio(cache=tmp_path, scale="paper").table("critical_product")
+    assert calls == ["small", "small", "paper"]
+
+
+def test_tables_survive_a_file(tmp_path, swept):
+    swept.save(tmp_path / "table.csv")
+    again = load_table(tmp_path / "table.csv")
+    assert again.provenance == swept.provenance
+    for name, column in swept.columns.items():
+        np.testing.assert_array_equal(again[name], column)
+
+
+def test_stored_takes_what_is_there_and_computes_nothing(tmp_path, swept, monkeypatch):
+    monkeypatch.setattr(gallery, "run_sweep", None)
+    with pytest.raises(InputError, match="no such store"):
+        Studio(store=tmp_path / "none.db", stored=True).table("success_amp")
+
+
+def test_figure_command(tmp_path, swept):
+    swept.save(tmp_path / "amp.csv")
+    done = run("figure", "success_amp", "--from", "amp.csv", "--out", "amp.svg", "--table", "copy.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "amp.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "copy.csv").read_text() == (tmp_path / "amp.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["figure", "--out", "x.png"], "give the name of a figure"),
+        (["figure", "rsb", "--all", "--out", "x"], "give the name of a figure"),
+        (["figure", "rsb", "--out", "x.txt"], "name the file"),
+        (["figure", "rsb", "--from", "none.csv", "--out", "x.png"], "none.csv: no such file"),
+        (["figure", "rsb", "--from", "bad.csv", "--out", "x.png"], "not a table of figure rsb"),
+        (["figure", "success_sa", "--store", "none.db", "--stored", "--out", "x.png"], "no such store"),
+        (["report", "--from", ".", "--out", "report"], "complexity.csv: no such file"),
+        (["report", "--out", "bad.csv/report"], "cannot make the folder"),
+        (["figure", "solvers", "--workers", "1", "--local-cluster", "2", "--out", "x.png"], "give one of"),
+    ],
+)
+def test_bad_input_gets_one_line(tmp_path, arguments, words):
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_analysis_of_a_curve_without_a_threshold():
+    rows = Table(
+        {
+            "solver": np.array(["raf"] * 4),
+            "n": np.full(4, 50),
+            "eps": np.full(4, np.nan),
+            "product": np.full(4, np.nan),
+            "replicas": np.full(4, np.nan),
+            "alpha": np.array([1.1, 1.1, 1.2, 1.2]),
+            "seed": np.array([0, 1, 0, 1]),
+            "m": np.full(4, 0.1),
+            "mse_y": np.full(4, 0.1),
+            "status": np.array(["NOT_RECOVERED"] * 4),
+            "seconds": np.full(4, 1.0),
+        }
+    )
+    found = Table(analyse(rows))
+    assert np.isnan(found.where(kind="threshold")["value"][0])
+    assert found.where(kind="threshold")["low"][0] == 1.2
+    assert (found.where(kind="share")["tts_99"] == np.inf).all()

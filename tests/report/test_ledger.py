@@ -1,0 +1,95 @@
+"""The verdicts follow from the numbers: on the committed tables, and on tables that were tampered with."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phaselect.figures.gallery import FIGURES
+from phaselect.report.ledger import Verdict, judge_all
+from phaselect.report.page import CLAIMS
+from phaselect.report.solver_claims import Half
+from phaselect.tables import load_table
+
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {name: load_table(TABLES / f"{name}.csv") for name in FIGURES}
+
+
+def test_the_committed_tables_are_small():
+    assert sum(path.stat().st_size for path in TABLES.glob("*.csv")) < 1_000_000
+
+
+def test_every_claim_is_judged(tables):
+    entries = judge_all(CLAIMS, tables)
+    assert len(entries) >= 25
+    for claim, finding in entries:
+        assert any(character.isdigit() for character in finding.measured) or "replicon" in finding.measured
+        assert "nan" not in finding.measured
+        assert set(claim.figures) <= set(FIGURES)
+        assert claim.command.startswith(f"phaselect figure {claim.figures[0]} ")
+
+
+def tampered(table, column, change, **where):
+    keep = np.ones(len(table), dtype=bool)
+    for name, value in where.items():
+        keep &= table[name] == value
+    values = np.where(keep, change(table[column]), table[column])
+    return replace(table, columns=table.columns | {column: values})
+
+
+TAMPERED = [  # words of the claim, table, column, change, rows: whatever the verdict was, it becomes another
+    ("binary entropy", "complexity", "complexity", lambda x: x + 0.01, {}),
+    ("misfit falls as the overlap", "complexity", "mse_y_random", lambda x: 1 - x, {}),
+    ("not monotonic", "complexity", "m", lambda x: np.sort(x), {"sign_overlap": 0.2}),
+    ("informed one takes over", "branches", "m", lambda x: 0.5 * x, {}),
+    ("merge at alpha = 1.7", "regularisation", "alpha", lambda x: x + 0.2, {"line": "merge"}),
+    ("trapped", "regularisation", "alpha", lambda x: 0 * x + 1.68, {"line": "recovery", "lam": 0.0}),
+    ("bimodal", "stabilities", "P_right", lambda x: x[::-1] ** 0, {"mu": 3.5}),
+    ("squeeze P", "stabilities", "P", lambda x: x / x.max(), {"lam": 0.0, "mu": 2.5}),
+    ("merge at smaller alpha", "regularisation", "alpha", lambda x: x + 1, {"line": "merge", "lam": 0.005}),
+    ("peaks and can then fall", "regularisation", "m", lambda x: np.linspace(0, 1, x.size), {"line": "informed"}),
+    ("hard window", "regularisation", "mu", lambda x: 10 * x, {"line": "equal", "lam": 0.005}),
+    ("anticipates", "regularisation", "mu", lambda x: 1 / x, {"panel": "c"}),
+    ("lowers the largest overlap", "regularisation", "m", lambda x: 1 - x, {"panel": "d"}),
+    ("even near the Bayes-optimal", "critical_product", "alpha", lambda x: x + 0.1, {}),
+    ("small enough", "annealing", "m", lambda x: 0 * x + 1, {}),
+    ("high-complexity part", "local_stability", "stable", lambda x: ~x, {}),
+    ("smaller misfit locally stable", "local_stability", "mse_y", lambda x: 1 + x, {"lam": 0.005}),
+    ("not globally stable", "rsb", "mu_dynamical", lambda x: x * np.nan, {}),
+    ("only for alpha > 1.7", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "product": 0.0}),
+    ("Simulated annealing: a slower", "success_sa", "value", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
+    ("T_A = 100", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-proposals"}),
+    ("message passing approaches", "success_amp", "value", lambda x: x * np.nan, {"kind": "limit"}),
+    ("vanishing rate", "success_amp", "low", lambda x: x + 1, {"kind": "threshold", "eps": 0.1}),
+    ("State evolution", "trajectories", "m", lambda x: 1 - x, {"source": "amp"}),
+    ("Langevin dynamics: a slower", "success_langevin", "value", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
+    ("poorest", "success_langevin", "value", lambda x: x - 1, {"kind": "threshold"}),
+    ("gradient descent is stuck", "solvers", "high", lambda x: x + 9, {"kind": "threshold", "solver": "langevin"}),
+]
+
+
+@pytest.mark.parametrize(("words", "name", "column", "change", "where"), TAMPERED, ids=[row[0] for row in TAMPERED])
+def test_a_verdict_follows_from_its_numbers(tables, words, name, column, change, where):
+    (claim,) = [claim for claim in CLAIMS if words in claim.text]
+    before = claim.judge(tables).verdict
+    after = claim.judge(tables | {name: tampered(tables[name], column, change, **where)}).verdict
+    assert before is not after
+
+
+def test_verdicts_on_the_committed_tables(tables):
+    """What docs/results.md reports; a change here is a change of what we say of the paper."""
+    found = {claim.text: finding.verdict for claim, finding in judge_all(CLAIMS, tables)}
+    corrected = [text for text, verdict in found.items() if verdict is Verdict.CORRECTED]
+    assert sum("merge" in text or "squeeze" in text or "product mu*lam small" in text for text in corrected) >= 3
+    assert Verdict.OPEN not in found.values()
+
+
+def test_thresholds_print_themselves():
+    assert str(Half(1.2, 1.19, 1.21)) == "1.200 [1.190, 1.210]"
+    assert str(Half(np.nan, 1.475, np.inf)) == "above 1.48"
+    assert str(Half(np.nan, 1.0, 1.1)) == "below 1.1"

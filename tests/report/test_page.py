@@ -1,0 +1,64 @@
+"""The report in a real browser: opened from a file, at the width of a desk and of a phone."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = [
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    command = [sys.executable, "-m", "phaselect", "report", "--from", str(TABLES), "--out", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, timeout=200)
+    return folder
+
+
+def test_the_folder_has_every_figure_and_its_table(report):
+    for suffix in ("png", "pdf", "csv"):
+        assert len(list(report.glob(f"*.{suffix}"))) == 13
+
+
+def test_the_page_is_self_contained(report):
+    text = (report / "index.html").read_text()
+    assert "http://" not in text
+    assert "https://" not in text
+    assert text.count("src='data:image/png;base64,") == 13
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [1280, 400])
+def test_in_a_browser(report, tmp_path, width):
+    from playwright.sync_api import sync_playwright
+
+    problems, requests = [], []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *QUIET])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.on("console", lambda message: problems.append(message.text) if message.type != "log" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto((report / "index.html").as_uri())
+        page.wait_for_load_state("load")
+        images = page.evaluate("[...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth, !!i.alt])")
+        scroll, client = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        verdicts = page.evaluate("document.querySelectorAll('.ledger .verdict').length")
+        browser.close()
+    assert problems == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert len(images) == 13
+    assert all(complete and natural > 500 and 0 < shown <= width and alt for complete, natural, shown, alt in images)
+    assert scroll <= client
+    assert verdicts >= 25
