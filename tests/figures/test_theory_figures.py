@@ -186,13 +186,6 @@ def test_regulariser_table(tables):
     assert informed["m"].max() == pytest.approx(theory.max_overlap(1.3, 0.005)[0], abs=1e-3)
 
 
-def test_branches_cross_only_where_there_are_two():
-    """At lam = 0.005 the informed branch of alpha = 1.108 is an island; beyond it two equal numbers are no crossing."""
-    assert regularisation._coexist(1.2, theory.transitions(1.2, 0.005)[2], 0.005)
-    assert not regularisation._coexist(1.1082, 1184.3, 0.005)
-    assert not regularisation._coexist(1.12, math.nan, 0.005)
-
-
 def test_regulariser_is_a_trade(tables):
     """A larger lam makes the overlap grow earlier, and keeps it further from 1."""
     table = tables("regularisation")

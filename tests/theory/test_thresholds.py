@@ -62,6 +62,14 @@ def test_first_order_line_is_smooth_where_the_uninformed_branch_begins_to_end():
     assert lines[:, 2] == pytest.approx([5.585, 5.211, 4.869], abs=1e-3)
 
 
+def test_one_branch_computed_twice_is_no_crossing():
+    """At lam = 0.005 the informed branch of alpha = 1.108 is an island: beyond it, two equal numbers differ by rounding."""
+    _, spinodal, first, _ = theory.transitions(1.1082, 0.005)
+    assert spinodal == pytest.approx(331.6, rel=1e-3)
+    assert math.isnan(first)
+    assert theory.transitions(1.15, 0.005)[2] == pytest.approx(115.78, rel=1e-3)
+
+
 @pytest.mark.parametrize("alpha", [1.1, 1.3, 1.5])
 def test_no_overlap_grows_without_regulariser_up_to_one_and_a_half(alpha):
     """2 alpha V/s2^2 -> 2 (alpha - 1) as mu -> infinity."""

@@ -12,15 +12,7 @@ from phaselect.figures.branches import coexisting, draw_branches, label_ends
 from phaselect.figures.context import Context
 from phaselect.style import ALPHA, BLUE, MSE_Y, MU, OVERLAP, PINK, RED, letter, logarithmic, panels, shades
 from phaselect.tables import Columns, Table, stack
-from phaselect.theory import (
-    PointStatus,
-    alpha_merge,
-    alpha_recovery,
-    max_overlap,
-    mu_at_overlap,
-    saddle_point,
-    transitions,
-)
+from phaselect.theory import alpha_merge, alpha_recovery, max_overlap, mu_at_overlap, transitions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,16 +69,8 @@ def phase_lines(lam: float, count: int) -> list[dict[str, Any]]:
     alphas = last - (last - 1.04) * np.linspace(1, 0.02, count) ** 1.5
     rows = np.array([transitions(float(alpha), lam) for alpha in alphas])
     rows[~np.isfinite(rows)] = math.nan
-    rows[[not _coexist(alpha, equal, lam) for alpha, _, equal, _ in rows], 2] = math.nan
     parts = [_part("b", line=line, alpha=alphas, lam=lam, mu=mu) for line, mu in zip(LINES, rows.T[1:], strict=True)]
     return parts + [_part("b", line=name, alpha=alpha, lam=lam) for name, alpha in thresholds.items()]
-
-
-def _coexist(alpha: float, mu: float, lam: float) -> bool:
-    """Are there two branches to be equal? Where there is one, its two computations differ by rounding only."""
-    if math.isnan(mu):
-        return False
-    return saddle_point(alpha, mu, lam, start="informed").status is not PointStatus.ONE_BRANCH
 
 
 def anneal_lines(lam: float, alphas: list[float]) -> list[dict[str, Any]]:

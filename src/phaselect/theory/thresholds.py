@@ -16,7 +16,7 @@ from phaselect.theory.branch import Branch, points_along, states_along
 from phaselect.theory.continuation import VANISHING, Curve, Path, curve_from, folds, least_slope, make_path
 from phaselect.theory.control import Control, check_positive, check_recoverable, check_tolerance
 from phaselect.theory.flow import flow
-from phaselect.theory.saddle import Point, saddle_point, starting_state
+from phaselect.theory.saddle import Point, PointStatus, saddle_point, starting_state
 
 MU_RANGE = (0.05, 1e5)
 """Temperatures searched for transitions; beyond, branches follow their power laws."""
@@ -169,6 +169,8 @@ def _first_order(alpha: float, lam: float, spinodal: float, end: float) -> float
     def excess(log_mu: float) -> float:
         mu = math.exp(log_mu)
         informed = saddle_point(alpha, mu, lam, start="informed")
+        if informed.status is PointStatus.ONE_BRANCH:  # two computations of one point, equal but for rounding
+            return -1.0
         return informed.free_entropy - saddle_point(alpha, mu, lam).free_entropy
 
     low, high = math.log(spinodal), math.log(min(end, 1e12))
