@@ -63,7 +63,7 @@ def test_first_order_line_is_smooth_where_the_uninformed_branch_begins_to_end():
 
 
 def test_one_branch_computed_twice_is_no_crossing():
-    """At lam = 0.005 the informed branch of alpha = 1.108 is an island: beyond it, two equal numbers differ by rounding."""
+    """Beyond the island that the informed branch of alpha = 1.108 is, two equal numbers differ by rounding."""
     _, spinodal, first, _ = theory.transitions(1.1082, 0.005)
     assert spinodal == pytest.approx(331.6, rel=1e-3)
     assert math.isnan(first)

@@ -24,7 +24,7 @@ CAPTION = (
 )
 ALPHAS = (1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
 MU_RANGE = (0.3, 3000.0)
-COUNTS = {"small": 80, "paper": 240}
+COUNTS = {"small": 80, "paper": 160}
 
 
 def compute(context: Context) -> Columns:

@@ -23,7 +23,7 @@ CAPTION = (
 ALPHA_SHOWN = 1.7
 SIGN_OVERLAPS = (0.2, 0.4, 0.6, 0.8)
 MU_RANGE = (0.003, 1000.0)
-COUNTS = {"small": 100, "paper": 300}
+COUNTS = {"small": 80, "paper": 160}
 
 
 def compute(context: Context) -> Columns:
