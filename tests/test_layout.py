@@ -81,6 +81,7 @@ ORDER = [  # data flows downwards; a module imports only from modules above it
     "report.ledger",
     "report.theory_claims",
     "report.solver_claims",
+    "report.thresholds",
     "report.page",
     "demo",
     "cli_tools",

@@ -34,12 +34,16 @@ def style() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, path: str | Path) -> None:
-    """Write the figure in the format its name asks for, whole or not at all; the same figure gives the same bytes."""
+def save(figure: Figure, path: str | Path, dpi: float | None = None) -> None:
+    """Write the figure in the format its name asks for, whole or not at all; the same figure gives the same bytes.
+
+    dpi: dots per inch of a .png, 200 by default.
+    """
     kind = Path(path).suffix.lstrip(".").lower() or "png"
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    options: dict[str, Any] = {} if dpi is None else {"dpi": dpi}
     with style(), atomic_write(path) as stream:
-        figure.savefig(stream, format=kind, metadata=undated)
+        figure.savefig(stream, format=kind, metadata=undated, **options)
 
 
 def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections import Counter
-from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 import phaselect
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.figures.gallery import FIGURES, figure_module
 from phaselect.files import atomic_write
 from phaselect.report.ledger import Entry, Tables, Verdict, judge_all
-from phaselect.report.solver_claims import SOLVER_CLAIMS, Half, halves, limit
+from phaselect.report.solver_claims import SOLVER_CLAIMS
 from phaselect.report.theory_claims import THEORY_CLAIMS
+from phaselect.report.thresholds import threshold_grids
 from phaselect.tables import Table
 
 CLAIMS = (*THEORY_CLAIMS, *SOLVER_CLAIMS)
@@ -89,54 +87,13 @@ def _thresholds(tables: Tables) -> str:
         "<p>The ratio alpha at which half of the instances are recovered, and its limit for large N from the fit "
         "alpha_50 = a + b N<sup>-c</sup>, for three sizes or more. The Bayes-optimal threshold is 1.128.</p>"
     ]
-    for name in ("sa", "amp", "langevin"):
-        table = tables[f"success_{name}"]
-        for solver in table.values("solver"):
-            for product in table.where(kind="threshold", solver=solver).values("product"):
-                parts.append(_by_rate(table, solver, product))
-    parts.append(_by_solver(tables["solvers"]))
-    return "\n".join(parts)
+    return "\n".join([*parts, *(_grid(*grid) for grid in threshold_grids(tables))])
 
 
-def _by_rate(table: Table, solver: str, product: float) -> str:
-    """alpha_50 of one solver at each N, a column for each rate."""
-    own = table.take((table["solver"] == solver) & _equal(table["product"], product))
-    rates = sorted(own.where(kind="threshold").values("eps"), reverse=True)
-    found = [halves(own, solver, eps=rate) for rate in rates]
-    limits = [limit(own, solver, eps=rate) for rate in rates]
-    sizes = sorted(set().union(*found))
-    rows = [(f"N = {n}", *(_shown(half.get(n)) for half in found)) for n in sizes]
-    if any(limits):
-        rows.append(("N → ∞", *map(_shown, limits)))
-    extra = "" if math.isnan(product) else ", lam = 0" if product == 0 else f", mu lam = {product:g}"
-    title = f"{CONTENDERS[solver].title[0].upper()}{CONTENDERS[solver].title[1:]}{extra}"
-    return _grid(title, ["", *(f"ε = {rate:g}" for rate in rates)], rows)
-
-
-def _by_solver(table: Table) -> str:
-    """alpha_50 of every solver on the same instances, a column for each N."""
-    own = table.where(kind="threshold")
-    sizes = sorted(own.values("n"))
-    rows = [
-        (CONTENDERS[solver].title.replace("`", ""), *(_shown(halves(own, solver).get(n)) for n in sizes))
-        for solver in own.values("solver")
-    ]
-    return _grid("All solvers on the same instances", ["", *(f"N = {n}" for n in sizes)], rows)
-
-
-def _grid(title: str, head: list[str], rows: Iterable[tuple[str, ...]]) -> str:
+def _grid(title: str, head: list[str], rows: list[list[str]]) -> str:
     cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     lines = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<h3>{escape(title)}</h3><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
-
-
-def _shown(half: Half | None) -> str:
-    return "" if half is None or (math.isnan(half.value) and math.isnan(half.low)) else str(half)
-
-
-def _equal(column: object, value: float) -> object:
-    """Where a column has this value; not-a-number equals itself."""
-    return column != column if math.isnan(value) else column == value
 
 
 def _figure(name: str, table: Table, folder: Path) -> str:
