@@ -30,7 +30,8 @@ figures: $(VENV)/.demo
 # The documentation as a site: site/index.html.
 docs: $(VENV)/.docs
 	$(BIN)/python docs/make_cli_reference.py
-	$(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "wrote site/index.html"
 
 clean:
 	rm -rf $(VENV) build dist demo.png report site

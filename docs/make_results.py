@@ -17,7 +17,8 @@ HERE = Path(__file__).parent
 HEAD = """# Results
 
 Every figure of the paper, recomputed, and each of its claims with what we measured. Written by
-`docs/make_results.py` from the tables in `docs/tables`; [how to reproduce them](reproduction.md). Brackets hold 95 % intervals.
+`docs/make_results.py` from the tables in `docs/tables`; [how to reproduce them](reproduction.md). Brackets hold
+95 % intervals.
 """
 
 

@@ -1,6 +1,8 @@
 """The documentation keeps up with the code."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -28,8 +30,10 @@ def test_every_command_and_option_is_in_the_reference():
 def test_every_file_is_in_the_architecture():
     text = (ROOT / "docs" / "architecture.md").read_text()
     top = ROOT / "src" / "phaselect"
-    files = [path.name for path in [*top.glob("*.py"), *top.glob("theory/*.py")] if not path.name.startswith("__")]
-    assert [name for name in files if f"`{name}`" not in text and f"`theory/{name}`" not in text] == []
+    folders = ("", "theory/", "experiments/", "report/")
+    files = [path for folder in folders for path in top.glob(f"{folder}*.py") if not path.name.startswith("__")]
+    names = {path.name: path.relative_to(top).as_posix() for path in files}
+    assert [name for name, whole in names.items() if f"`{name}`" not in text and f"`{whole}`" not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -43,3 +47,33 @@ def test_names_in_the_text_exist(page):
     """`phaselect.something` in the docs is something phaselect has."""
     for name in re.findall(r"\bphaselect\.(\w+)", page.read_text()):
         assert hasattr(phaselect, name) or (ROOT / "src" / "phaselect" / f"{name}.py").exists(), name
+
+
+@pytest.mark.parametrize("name", ["index.md", "tour.md", "adding_a_solver.md"])
+def test_python_in_the_pages_runs(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PHASELECT_CACHE", str(tmp_path))
+    page = {"__name__": "page"}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / name).read_text(), re.DOTALL):
+        exec(compile(block, name, "exec"), page)
+    said = re.findall(r"print\([a-z]+\)  # (.+)", (ROOT / "docs" / name).read_text())
+    shown = capsys.readouterr().out
+    assert all(line in shown for line in said)
+
+
+def test_every_figure_is_in_the_pages_and_up_to_date():
+    from phaselect.figures.gallery import FIGURES
+
+    results, reproduction = ((ROOT / "docs" / name).read_text() for name in ("results.md", "reproduction.md"))
+    for figure in FIGURES:
+        assert f"(figures/{figure}.png)" in results
+        assert f"| {figure} | `phaselect figure {figure}`" in reproduction
+
+
+def test_the_site_builds_without_a_warning_or_a_network(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    for page in (ROOT / "docs").glob("*.md"):
+        text = (tmp_path / f"{page.stem}.html").read_text()
+        assert not re.findall(r"""(?:src|<link[^>]*href)=["']https?://""", text), page.name

@@ -23,7 +23,7 @@ ALPHAS = (1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
 PRODUCTS = (0.1, 0.5, 1.0, 3.0)
 HARD = 1.2
 MU_RANGE = (0.05, 3e4)
-STEPS = {"small": 0.1, "paper": 0.05}
+STEPS = {"small": 0.1, "paper": 0.08}
 """Relative step of mu."""
 
 

@@ -45,7 +45,7 @@ FIGURES = (
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
 
-DIGITS = 7
+DIGITS = 6
 """Significant digits of the numbers in a table."""
 
 

@@ -27,7 +27,7 @@ CAPTION = (
 ALPHAS = (1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
 LAMS = (0.0, 0.005)
 MU_RANGE = (0.02, 1e5)
-COUNTS = {"small": 100, "paper": 200}
+COUNTS = {"small": 80, "paper": 120}
 
 
 def compute(context: Context) -> Columns:
