@@ -24,8 +24,8 @@ REPLICATES = 1000
 CONFIDENCE = 0.95
 STEEPEST = 8.0
 """Slopes beyond this over the spacing of alpha are held back: where a curve jumps, no slope is too steep."""
-EXPONENTS = np.linspace(0.25, 1.5, 126)
-"""The exponents c that the finite-size fit tries."""
+EXPONENTS = np.linspace(1 / 3, 1.5, 71)
+"""The exponents c that the finite-size fit tries: fluctuations of order N^-1/2 and less."""
 
 Array = NDArray[np.float64]
 

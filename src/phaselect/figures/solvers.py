@@ -9,7 +9,7 @@ import numpy as np
 from phaselect.experiments.contenders import CONTENDERS
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES_OPTIMAL, analyse
-from phaselect.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, logarithmic, panels
+from phaselect.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
 from phaselect.tables import Columns, Table
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _draw_success(axes: Axes, shares: Table) -> None:
     axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.8)
     axes.axhline(0.5, color=GREY, ls=":", lw=0.7)
     axes.set(xlabel=ALPHA, ylabel="share of instances recovered", ylim=(-0.03, 1.05))
-    logarithmic(axes, "x", shares["alpha"])
+    _mark_alphas(axes)
 
 
 def _draw_time(axes: Axes, shares: Table) -> None:
@@ -74,4 +74,11 @@ def _draw_time(axes: Axes, shares: Table) -> None:
         axes.plot(own["alpha"], time, ls=dashes, marker=marker, ms=3, lw=1, color=colour)
     axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.8)
     axes.set(xlabel=ALPHA, ylabel="seconds to 99 % certainty", yscale="log")
-    logarithmic(axes, "x", shares["alpha"])
+    _mark_alphas(axes)
+
+
+def _mark_alphas(axes: Axes) -> None:
+    ticks = (1.0, 1.2, 1.4, 1.6, 2.0, 3.0, 4.0)
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{alpha:g}" for alpha in ticks])
+    axes.xaxis.minorticks_off()

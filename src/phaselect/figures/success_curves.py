@@ -67,7 +67,7 @@ def draw_success(table: Table, solver: str) -> Figure:
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
         draw_rate(panel, own.where(eps=eps))
         panel.set_title(rf"$\epsilon = {eps:g}$")
-    axes[0].legend(loc="lower right")
+    axes[0].legend()
     draw_thresholds(axes[2], table)
     letter(axes)
     return figure
@@ -105,15 +105,15 @@ def draw_rate(axes: Axes, table: Table) -> None:
 def draw_thresholds(axes: Axes, table: Table) -> None:
     """alpha_50 against N for every family of curves, with the fitted a + b N^-c."""
     middles = table.where(kind="threshold")
+    middles = middles.take(np.isfinite(middles["value"]))
     families = list(dict.fromkeys(zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)))
     styles = (("o", BLUE), ("s", RED), ("^", "black"), ("v", GREY))
     for (solver, eps), (marker, colour) in zip(families, styles, strict=False):
         own = middles.where(solver=solver, eps=eps)
-        own = own.take(np.isfinite(own["value"]))
         label = rf"{solver}, $\epsilon = {eps:g}$"
         limit = table.where(kind="limit", solver=solver, eps=eps)
         if len(limit) and np.isfinite(limit["value"][0]):
-            n = np.geomspace(own["n"].min(), 2e4, 60)
+            n = np.geomspace(own["n"].min(), 2 * own["n"].max(), 60)
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
             axes.plot(n, fit, color=colour, lw=0.8)
             label += rf" $\to$ {limit['value'][0]:.3f} [{limit['low'][0]:.3f}, {limit['high'][0]:.3f}]"
@@ -121,4 +121,9 @@ def draw_thresholds(axes: Axes, table: Table) -> None:
         axes.errorbar(own["n"], own["value"], yerr=bars, fmt=marker, color=colour, ms=4, label=label)
     axes.axhline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
     axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered")
+    sizes = sorted(middles.values("n"))
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.xaxis.minorticks_off()
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + (0.1 + 0.08 * len(families)) * (high - low))  # room for the legend
     axes.legend(loc="upper right", fontsize=6.5)
