@@ -1,6 +1,6 @@
 """Runs every benchmark and prints one table; `--write` puts it into docs/performance.md.
 
-python -m benchmarks.run [--write] [metropolis] [message_passing] [front_door] [theory]
+python -m benchmarks.run [--write] [metropolis] [message_passing] [front_door] [theory] [sweep]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import scipy
 from benchmarks.page import write_table
 from benchmarks.timing import Row
 
-NAMES = ("metropolis", "message_passing", "front_door", "theory")
+NAMES = ("metropolis", "message_passing", "front_door", "theory", "sweep")
 
 
 def main() -> None:

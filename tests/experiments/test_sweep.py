@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from phaselect import InputError
+from phaselect.cli_tools import plain
 from phaselect.experiments import contenders
 from phaselect.experiments.executors import Dask, Here, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
@@ -217,12 +218,10 @@ def test_time_limit_stops_taking_new_runs(tmp_path):
     assert missing.sum() == 96 - summary.added
 
 
-def test_short_runs_are_packed_and_long_ones_are_not(tmp_path):
+def test_short_runs_are_packed_and_long_ones_are_not():
     tasks = all_tasks([Grid(("raf", "altmin", "sa"), (50,), (1.2, 1.3), instances=20)])
-    with Store(tmp_path / "runs.db") as store:
-        packer = Packer(tasks, store)
     kinds = {task.solver: task.kind for task in tasks}
-    packer.times = {kinds["raf"]: (2, 0.1), kinds["altmin"]: (1, 0.05), kinds["sa"]: (1, 30.0)}
+    packer = Packer(tasks, {kinds["raf"]: (2, 0.1), kinds["altmin"]: (1, 0.05), kinds["sa"]: (1, 30.0)})
     packs = list(packer.packs())
     assert sorted(task.key for pack in packs for task in pack) == sorted(task.key for task in tasks)
     for pack in packs:
@@ -230,8 +229,20 @@ def test_short_runs_are_packed_and_long_ones_are_not(tmp_path):
     shared = [pack for pack in packs if len(pack) > 1]
     assert len(shared) == 4  # 40 instances x 0.1 s in packs of a second
     assert all(a.instance == b.instance for pack in shared for a, b in zip(pack[::2], pack[1::2], strict=True))
-    with Store(tmp_path / "new.db") as store:
-        assert [len(pack) for pack in Packer(tasks, store).packs()] == [3] * 40  # nothing known yet
+    assert [len(pack) for pack in Packer(tasks, {}).packs()] == [3] * 40  # nothing known yet
+
+
+def test_times_are_learnt_from_the_store_and_from_rows(tmp_path):
+    grid = Grid(("raf", "sa"), (30,), (3.0,), instances=3)
+    run_sweep([grid], tmp_path / "runs.db", Here())
+    with Store(tmp_path / "runs.db", read_only=True) as store:
+        times, table = store.times(), store.table()
+    packer = Packer(grid.tasks(), {})
+    packer.learn([{name: plain(table[name][i]) for name in table.columns} for i in range(len(table))])
+    assert set(times) == {task.kind for task in grid.tasks()} == set(packer.times)
+    for task in grid.tasks():
+        assert times[task.kind] == pytest.approx(packer.times[task.kind])
+        assert packer.expected(task) == pytest.approx(table.where(solver=task.solver)["seconds"].mean())
 
 
 def test_one_svd_serves_all_solvers_on_an_instance(monkeypatch):

@@ -8,6 +8,7 @@ yields those that are running.
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import signal
 import threading
@@ -112,9 +113,12 @@ class Dask:
 
 def _distributed() -> Any:
     try:
-        return importlib.import_module("distributed")
+        dask = importlib.import_module("distributed")
     except ImportError:
         raise InputError("Dask is not installed: pip install 'phaselect[dask]'") from None
+    for name in ("distributed", "distributed.client"):  # what goes wrong we say ourselves, in one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return dask
 
 
 def _on_cluster(client: Any, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:

@@ -103,6 +103,13 @@ class Store:
         with _explained(self.path):
             return dict(self._connection.execute("SELECT key, error FROM runs WHERE status = 'FAILED'"))
 
+    def times(self) -> dict[tuple[Any, ...], tuple[int, float]]:
+        """For each kind of task (see `Task.kind`) the number of finished runs and the seconds they took together."""
+        kind = "solver, n, eps, product, replicas"
+        query = f"SELECT {kind}, count(*), sum(seconds) FROM runs WHERE status != 'FAILED' GROUP BY {kind}"
+        with _explained(self.path):
+            return {tuple(row[:5]): (row[5], row[6]) for row in self._connection.execute(query)}
+
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows, all or none; a row that is there and did not fail stays as it is."""
         names = ", ".join(COLUMNS)

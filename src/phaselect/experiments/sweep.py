@@ -72,7 +72,7 @@ def run_sweep(
         open_store.remember(grids)
         known = open_store.keys(failed=not retry_failed)
         missing = [task for task in tasks if task.key not in known]
-        packer = Packer(missing, open_store)
+        packer = Packer(missing, open_store.times())
         counts = {"added": 0, "failed": 0}
 
         def stop() -> bool:
@@ -117,21 +117,17 @@ class Packer:
     Runs on one instance stay together, to share its SVD, unless they are long; a kind not seen yet is not packed.
     """
 
-    def __init__(self, tasks: Sequence[Task], store: Store) -> None:
+    def __init__(self, tasks: Sequence[Task], times: dict[tuple[Any, ...], tuple[int, float]]) -> None:
         self.tasks = tasks
-        self.times: dict[tuple[Any, ...], tuple[int, float]] = {}
-        table = store.table()
-        done = table.take(table["status"] != FAILED)
-        self.learn([dict(zip(done.columns, row, strict=True)) for row in zip(*done.columns.values(), strict=True)])
+        self.times = dict(times)
 
     def learn(self, rows: Sequence[Row]) -> None:
         """Take the times of finished runs into account."""
         for row in rows:
             if row["status"] != FAILED:
-                options = (_given(row[name]) for name in ("eps", "product", "replicas"))
-                kind = (str(row["solver"]), int(row["n"]), *options)
+                kind = tuple(row[name] for name in ("solver", "n", "eps", "product", "replicas"))
                 count, total = self.times.get(kind, (0, 0.0))
-                self.times[kind] = (count + 1, total + float(row["seconds"]))
+                self.times[kind] = (count + 1, total + row["seconds"])
 
     def expected(self, task: Task) -> float:
         """Mean seconds of such a run; as long as a pack if none was seen."""
@@ -181,8 +177,3 @@ def _rows(pack: Pack, outcome: list[Row] | Exception) -> list[Row]:
     if isinstance(outcome, Exception):
         return [failed(task, outcome, git_revision()) for task in pack]
     return outcome
-
-
-def _given(value: Any) -> Any:
-    """An option as a task has it: None where the store has not-a-number."""
-    return None if value is None or value != value else value
