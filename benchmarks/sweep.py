@@ -16,7 +16,7 @@ from phaselect.experiments.runs import run_pack
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import run_sweep
 
-SHORT = Grid(("amp",), (100,), (1.3, 1.4, 1.5), instances=1000, eps=(0.1,))  # about 10 ms each
+SHORT = Grid(("amp",), (100,), (1.3, 1.4, 1.5), instances=300, eps=(0.1,))  # about 10 ms each
 
 
 def share_of_runs(what: str, executor: Executor, workers: int, limit: float) -> Row:

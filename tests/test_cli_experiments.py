@@ -1,0 +1,84 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def run(*arguments, cwd):
+    command = [sys.executable, "-m", "phaselect", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+
+
+SWEEP = ["sweep", "--solver", "raf,altmin", "--n", "30", "--alpha", "2:3:1", "--instances", "3", "--workers", "0"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    done = run(*SWEEP, "--store", "runs.db", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "runs.db: 12 of 12 runs, 12 new, 0 failed\n"
+    return folder
+
+
+@pytest.mark.parametrize("command", ["sweep", "export", "merge", "figure", "report"])
+def test_help_has_an_example(command, tmp_path):
+    done = run(command, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert f"phaselect {command} " in done.stdout.split("Examples:")[1]
+
+
+def test_status(folder):
+    table = json.loads(run("sweep", "--status", "--json", "--store", "runs.db", cwd=folder).stdout)
+    assert table["solver"] == ["raf", "altmin"]
+    assert table["done"] == [6, 6]
+    assert table["missing"] == [0, 0]
+    more = [*SWEEP, "--seed", "1", "--status", "--store", "runs.db"]
+    shown = run(*more, cwd=folder).stdout.splitlines()
+    assert shown[0].split() == ["solver", "n", "eps", "product", "replicas", "done", "failed", "missing"]
+    assert shown[1].split()[-3:] == ["4", "0", "2"]  # seeds 1 and 2 are there, 3 is not
+
+
+def test_a_toml_file_and_a_preset_are_the_same_as_options(folder):
+    (folder / "sweep.toml").write_text('[[grid]]\nsolver = ["raf", "altmin"]\nn = 30\nalpha = [2, 3]\ninstances = 3\n')
+    done = run("sweep", "--config", "sweep.toml", "--store", "runs.db", "--workers", "0", cwd=folder)
+    assert done.stdout == "runs.db: 12 of 12 runs, 0 new, 0 failed\n"
+    missing = run("sweep", "--preset", "baselines", "--status", "--json", "--store", "runs.db", cwd=folder)
+    assert json.loads(missing.stdout)["missing"] == [300, 300]
+
+
+def test_export_and_merge(folder):
+    assert run("export", "runs.db", "--out", "runs.csv", cwd=folder).returncode == 0
+    assert run("export", "runs.db", "--out", "runs.parquet", cwd=folder).returncode == 0
+    lines = (folder / "runs.csv").read_text().splitlines()
+    assert lines[0] == "# store: runs.db"
+    assert lines[2].startswith("key,solver,n,alpha,seed,")
+    assert len(lines) == 3 + 12
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert parquet.read_table(folder / "runs.parquet").num_rows == 12
+    done = run("merge", "all.db", "runs.db", "runs.db", cwd=folder)
+    assert done.stdout.splitlines() == ["runs.db: 12 new of 12 runs", "runs.db: 0 new of 12 runs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sweep", "--store", "runs.db"], "say what to run"),
+        (["sweep", "--store", "runs.db", "--solver", "amp"], "alpha, n missing"),
+        (["sweep", "--store", "runs.db", "--preset", "sa", "--n", "100"], "not several"),
+        (["sweep", "--store", "none/runs.db", "--preset", "sa"], "not a folder"),
+        (["sweep", "--store", "none.db", "--status"], "no such store"),
+        (["sweep", "--store", "runs.db", "--config", "none.toml"], "no such file"),
+        ([*SWEEP, "--store", "runs.db", "--time-limit", "-1"], "positive number of seconds"),
+        ([*SWEEP, "--store", "runs.db", "--local-cluster", "2"], "give one of"),
+        (["export", "runs.db", "--out", "runs.txt"], "name the file .csv or .parquet"),
+        (["export", "sweep.toml", "--out", "x.csv"], "not a store of runs"),
+        (["merge", "all.db", "none.db"], "no such store"),
+    ],
+)
+def test_bad_input_gets_one_line(folder, arguments, words):
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
