@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("command", ["sweep", "export", "merge", "figure", "report"])
+@pytest.mark.parametrize("command", ["sweep", "success", "export", "merge", "figure", "report"])
 def test_help_has_an_example(command, tmp_path):
     done = run(command, "--help", cwd=tmp_path)
     assert done.returncode == 0
@@ -59,6 +59,15 @@ def test_export_and_merge(folder):
     assert parquet.read_table(folder / "runs.parquet").num_rows == 12
     done = run("merge", "all.db", "runs.db", "runs.db", cwd=folder)
     assert done.stdout.splitlines() == ["runs.db: 12 new of 12 runs", "runs.db: 0 new of 12 runs"]
+
+
+def test_success(folder):
+    table = json.loads(run("success", "runs.db", "--json", cwd=folder).stdout)
+    assert set(zip(table["solver"], table["n"], table["runs"], strict=True)) == {("raf", 30, 6), ("altmin", 30, 6)}
+    done = run("success", "runs.db", "--curves", "--out", "curves.csv", cwd=folder)
+    assert done.returncode == 0
+    header = (folder / "curves.csv").read_text().splitlines()[0].split(",")
+    assert {"alpha", "trials", "p", "p_low", "p_high", "tts_50", "tts_99"} <= set(header)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 import phaselect
-from phaselect.cli_experiments import export, merge, sweep
+from phaselect.cli_experiments import export, merge, success, sweep
 from phaselect.cli_figures import figure, report
 from phaselect.cli_theory import theory
 from phaselect.cli_tools import INTERRUPTED, OneLineErrors, check_writable, example
@@ -162,5 +162,5 @@ def _report(result: Result, truth: dict[str, float]) -> None:
         click.echo(f"{name:10}{text}")
 
 
-for command in (theory, sweep, export, merge, figure, report):
+for command in (theory, sweep, success, export, merge, figure, report):
     main.add_command(command)

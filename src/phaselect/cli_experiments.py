@@ -129,6 +129,34 @@ def export(store: str, out: str) -> None:
     click.echo(f"wrote {out}: {len(table)} rows")
 
 
+@example(
+    "phaselect success runs.db",
+    "phaselect success runs.db --curves --out success.csv",
+    "phaselect success runs.db --json",
+)
+@click.command()
+@click.argument("store", type=STORE)
+@click.option("--curves", is_flag=True, help="The share of successes at each alpha instead, and the time to solution.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@click.option("--out", type=click.Path(dir_okay=False), help="Write the table to this .csv file.")
+def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
+    """The ratio alpha at which half of the instances are recovered, for each solver and size in a store.
+
+    A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic regression, low and high from a
+    bootstrap over instances (95 %). With --curves: the share p of successes with its Wilson interval, the mean
+    seconds of a run, and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
+    """
+    from phaselect.experiments.store import Store
+    from phaselect.experiments.success import success_table, thresholds
+
+    check_writable(out, ".csv")
+    with Store(store, read_only=True) as open_store:
+        rows = open_store.table()
+    if len(rows) == 0:
+        raise InputError(f"{store} has no runs yet")
+    emit(success_table(rows) if curves else thresholds(rows), out, as_json)
+
+
 @example("phaselect merge all.db laptop.db cluster.db")
 @click.command()
 @click.argument("store", type=STORE)
