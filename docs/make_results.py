@@ -50,14 +50,14 @@ def page(tables: Tables) -> list[str]:
 def ledger(entries: list[Entry]) -> list[str]:
     """The claims as a table, with a count of the verdicts."""
     counts = Counter(entry.finding.verdict for entry in entries)
-    summary = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    summary = ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
     head = ["| the paper says | we measured | verdict |", "|---|---|---|"]
     rows = [
         f"| {claim.text} ({claim.where}) | {finding.measured} ([figure](#{claim.figures[0]})) "
         f"| **{finding.verdict.value}** |"
         for claim, finding in entries
     ]
-    return [f"Of {len(entries)} claims: {summary}.\n", *head, *rows]
+    return [f"{len(entries)} claims; {summary}.\n", *head, *rows]
 
 
 def text_grid(grid: TextGrid) -> list[str]:

@@ -72,6 +72,14 @@ def test_midpoint_is_the_maximum_of_the_likelihood():
     assert found[0] == pytest.approx(best.x[0], abs=1e-4)  # the weak prior on the slope moves it by less
 
 
+def test_midpoint_of_a_steep_curve_on_an_uneven_grid():
+    """Most alphas lie far above the transition, where the likelihood is flat."""
+    alphas = np.array([1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0])
+    hits = np.array([[0.0, 2, 9, 9, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]])
+    (found,) = logistic_midpoint(alphas, hits, np.full((1, 14), 10.0))
+    assert 1.1 < found < 1.15
+
+
 def test_interval_of_alpha_50_covers_the_truth():
     """95 % nominal: of 200 intervals 182 to 198 must cover (within three standard deviations)."""
     rng = np.random.default_rng(1)
@@ -95,6 +103,14 @@ def test_a_jump_between_two_alphas_is_known_to_the_gap():
     value, low, high = alpha_50(rows(np.repeat(ALPHAS[None] > 1.21, 30, axis=0))).interval
     assert (low, high) == (1.2, 1.225)
     assert value == pytest.approx(1.2125, abs=1e-3)
+
+
+def test_midpoints_that_the_data_do_not_reach():
+    alphas, trials = np.array([1.1, 1.2, 1.3]), np.full((3, 3), 100.0)
+    hits = np.array([[10.0, 10.1, 10.2], [90.0, 90.1, 90.2], [60.0, 50.0, 40.0]])
+    flat_low, flat_high, falling = logistic_midpoint(alphas, hits, trials)
+    assert (flat_low, flat_high) == (math.inf, -math.inf)
+    assert math.isnan(falling)
 
 
 def test_curves_that_do_not_cross_one_half():

@@ -69,7 +69,7 @@ TAMPERED = [  # words of the claim, table, column, change, rows: whatever the ve
     ("State evolution", "trajectories", "m", lambda x: 1 - x, {"source": "amp"}),
     ("Langevin dynamics: a slower", "success_langevin", "value", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
     ("poorest", "success_langevin", "value", lambda x: x - 1, {"kind": "threshold"}),
-    ("gradient descent is stuck", "solvers", "high", lambda x: x + 9, {"kind": "threshold", "solver": "langevin"}),
+    ("gradient descent is stuck", "solvers", "low", lambda x: 1 + 0 * x, {"kind": "threshold", "solver": "raf"}),
 ]
 
 

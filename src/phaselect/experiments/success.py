@@ -140,32 +140,49 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Threshold:
     if not np.any((share > 0) & (share < 1)):
         low, high = float(alphas[share == 0].max()), float(alphas[share == 1].min())
     else:
-        low, high = np.nanpercentile(replicates, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)]).tolist()
+        ends = [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)]
+        low, high = np.nanpercentile(replicates, ends, method="nearest").tolist()  # some may be infinite
     return Threshold(Interval(value, low, high), replicates)
 
 
 def logistic_midpoint(alphas: Array, hits: Array, trials: Array) -> Array:
-    """Where fitted curves `1/(1 + exp(-(a + b x)))` cross one half; a fit for each row of hits and trials.
+    """Where fitted curves `1/(1 + exp(-(alpha - middle)/width))` cross one half; a fit for each row of hits and trials.
 
-    Newton's method on the likelihood with a weak prior on b, which matters only where the data would have it infinite.
-    nan where success does not grow with alpha.
+    The likelihood, with a weak prior on the slope that matters only where the data would have it infinite, is maximised
+    on a grid of middles and widths, then by Newton's method from there. nan where success does not grow with alpha;
+    infinite where the middle lies far outside of the alphas measured.
     """
-    centre, spacing = alphas.mean(), np.diff(alphas).min() if alphas.size > 1 else 1.0
-    x = (alphas - centre) / spacing
-    a, b = np.zeros(len(hits)), np.full(len(hits), 0.5)
-    for _ in range(100):
+    spacing = np.diff(alphas).min() if alphas.size > 1 else 1.0
+    start, slope = _best_on_grid(alphas, hits, trials, spacing)
+    x = (alphas - start[:, None]) / spacing
+    a, b = np.zeros(len(hits)), slope
+    for _ in range(50):
         p = expit(a[:, None] + b[:, None] * x)
         slack, weight = hits - trials * p, trials * p * (1 - p) + 1e-9
-        gradient = np.stack([slack.sum(axis=1), slack @ x - b / STEEPEST**2])
-        haa, hab, hbb = weight.sum(axis=1), weight @ x, weight @ x**2 + 1 / STEEPEST**2
-        step = np.stack([hbb * gradient[0] - hab * gradient[1], haa * gradient[1] - hab * gradient[0]])
-        step /= haa * hbb - hab**2
-        step *= np.minimum(1.0, 1.0 / np.maximum(np.abs(step).max(axis=0), 1e-300))  # at most 1: no overshooting
+        along_a, along_b = slack.sum(axis=1), np.sum(slack * x, axis=1) - b / STEEPEST**2
+        haa, hab, hbb = weight.sum(axis=1), np.sum(weight * x, axis=1), np.sum(weight * x**2, axis=1) + STEEPEST**-2
+        step = np.stack([hbb * along_a - hab * along_b, haa * along_b - hab * along_a]) / (haa * hbb - hab**2)
+        step *= np.minimum(1.0, 0.5 / np.maximum(np.abs(step).max(axis=0), 1e-300))  # no overshooting
         a, b = a + step[0], b + step[1]
         if np.abs(step).max() < 1e-10:
             break
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(b > 0, centre - spacing * a / b, math.nan)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        middle = np.where(b > 0, start - spacing * a / b, math.nan)
+    span = alphas[-1] - alphas[0]
+    return np.where(middle > alphas[-1] + span, math.inf, np.where(middle < alphas[0] - span, -math.inf, middle))
+
+
+def _best_on_grid(alphas: Array, hits: Array, trials: Array, spacing: float) -> tuple[Array, Array]:
+    """The best middle, and slope in units of the spacing, of a coarse grid for each row."""
+    span = alphas[-1] - alphas[0] + spacing
+    middles = np.linspace(alphas[0] - span, alphas[-1] + span, 121)
+    slopes = spacing / np.geomspace(spacing / STEEPEST, span, 12)
+    middle, slope = (grid.ravel() for grid in np.meshgrid(middles, slopes))
+    field = slope[:, None] * (alphas - middle[:, None]) / spacing
+    right, wrong = -np.logaddexp(0, -field), -np.logaddexp(0, field)
+    likelihood = hits @ right.T + (trials - hits) @ wrong.T - slope**2 / (2 * STEEPEST**2)
+    best = np.argmax(likelihood, axis=1)
+    return middle[best], slope[best]
 
 
 def thresholds(rows: Table) -> Columns:

@@ -55,7 +55,7 @@ def _style() -> str:
 
 def _head(tables: Tables, entries: list[Entry]) -> str:
     counts = Counter(entry.finding.verdict for entry in entries)
-    summary = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    summary = ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
     commands = [table.provenance.get("command", "") for table in tables.values()]
     scale = "at the scale of the paper" if any("paper" in command for command in commands) else "at small scale"
     return (
@@ -63,7 +63,7 @@ def _head(tables: Tables, entries: list[Entry]) -> str:
         "<p>Every figure of D. Straziota and L. Saglietti, <i>Isolating the hard core of phaseless inference: the "
         "Phase selection formulation</i>, recomputed with phaselect: theory and measurement side by side, and "
         "each claim of "
-        f"the paper with what we measured. Of {len(entries)} claims: {escape(summary)}.</p>"
+        f"the paper with what we measured. {len(entries)} claims; {escape(summary)}.</p>"
         f"<p class='note'>phaselect {phaselect.__version__}, runs {scale}; each figure says which command and which "
         "revision made it. Brackets hold 95 % intervals.</p>"
         "<nav><a href='#claims'>Claims</a><a href='#thresholds'>Thresholds</a><a href='#figures'>Figures</a>"
