@@ -38,7 +38,7 @@ class Claim(NamedTuple):
     @property
     def command(self) -> str:
         """What recomputes the numbers."""
-        return f"phaselect figure {self.figures[0]} --out {self.figures[0]}.png --table {self.figures[0]}.csv"
+        return f"phaselect figure {self.figures[0]} --out {self.figures[0]}.pdf"
 
 
 class Entry(NamedTuple):
