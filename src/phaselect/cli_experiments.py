@@ -10,6 +10,7 @@ import numpy as np
 
 from phaselect.cli_tools import INTERRUPTED, check_writable, emit, example
 from phaselect.errors import InputError
+from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
 from phaselect.progress import work_bar
 
@@ -52,7 +53,7 @@ def executor_options(command: Any) -> Any:
 )
 @click.command()
 @click.option("--store", type=STORE, required=True, help="The SQLite file that holds the runs; made if there is none.")
-@click.option("--solver", help="amp, sa, pa, langevin, raf, altmin, solve, amp-paper, sa-proposals; several: A,B,C.")
+@click.option("--solver", help=f"{', '.join(CONTENDERS)}; several: A,B,C.")
 @click.option("--n", help="Unknowns: a list, 100,200,400.")
 @click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
 @click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list.")

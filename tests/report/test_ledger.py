@@ -63,6 +63,7 @@ TAMPERED = [  # words of the claim, table, column, change, rows: whatever the ve
     ("not globally stable", "rsb", "mu_dynamical", lambda x: x * np.nan, {}),
     ("only for alpha > 1.7", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "product": 0.0}),
     ("Simulated annealing: a slower", "success_sa", "value", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
+    ("At constant lam", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-fixed"}),
     ("T_A = 100", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-proposals"}),
     ("message passing approaches", "success_amp", "value", lambda x: x * np.nan, {"kind": "limit"}),
     ("vanishing rate", "success_amp", "low", lambda x: x + 1, {"kind": "threshold", "eps": 0.1}),

@@ -51,6 +51,11 @@ def sa_proposals(problem: Instance, seed: int, eps: float, product: float) -> Re
     return SimulatedAnnealing().run(problem, schedule, seed=seed)
 
 
+def sa_fixed(problem: Instance, seed: int, eps: float) -> Result:
+    """Simulated annealing at the constant regulariser that the paper studies, lam = 0.005."""
+    return SimulatedAnnealing().run(problem, Schedule.fixed_lambda(0.005, eps=eps), seed=seed)
+
+
 def pa(problem: Instance, seed: int, replicas: int, product: float) -> Result:
     """Population annealing on its default temperatures."""
     solver = PopulationAnnealing(replicas)
@@ -68,6 +73,7 @@ CONTENDERS = {
     "amp-paper": Contender("message passing, the paper's schedule", {"eps": 0.01}, amp_paper),
     "sa": Contender("simulated annealing", {"eps": 0.1, "product": 1.0}, sa),
     "sa-proposals": Contender("simulated annealing, T_A in proposals", {"eps": 0.01, "product": 1.0}, sa_proposals),
+    "sa-fixed": Contender("simulated annealing at lam = 0.005", {"eps": 0.01}, sa_fixed),
     "pa": Contender("population annealing", {"product": 1.0, "replicas": 64}, pa),
     "langevin": Contender("Langevin dynamics", {"eps": 0.1, "product": 0.75}, langevin),
     "raf": Contender(
