@@ -60,7 +60,7 @@ def _row(kind: str, curve: dict[str, Any], interval: tuple[float, float, float])
 
 
 def draw_success(table: Table, solver: str) -> Figure:
-    """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; at fixed lam not shown."""
+    """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; not at fixed lam."""
     table = table.take((table["product"] != 0.0) & (table["solver"] != "sa-fixed"))
     own = table.where(solver=solver)
     figure, axes = panels(3)

@@ -27,13 +27,16 @@ class Finding(NamedTuple):
     verdict: Verdict
 
 
+Judge = Callable[[Tables], Finding]
+
+
 class Claim(NamedTuple):
     """A claim of the paper, in our words; `figures` are those it is judged by, the first of which shows it."""
 
     where: str
     text: str
     figures: tuple[str, ...]
-    judge: Callable[[Tables], Finding]
+    judge: Judge
 
     @property
     def command(self) -> str:
@@ -46,6 +49,19 @@ class Entry(NamedTuple):
 
     claim: Claim
     finding: Finding
+
+
+def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Judge], Judge]]:
+    """A decorator, `@claim(where, text, figure, ...)`, that enters the function below it as the judge of a claim."""
+
+    def claim(where: str, text: str, *figures: str) -> Callable[[Judge], Judge]:
+        def enter(judge: Judge) -> Judge:
+            ledger.append(Claim(where, text, figures, judge))
+            return judge
+
+        return enter
+
+    return claim
 
 
 def judge_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:

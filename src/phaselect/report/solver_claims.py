@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.report.ledger import Claim, Finding, Tables, Verdict, verdict
+from phaselect.report.ledger import Claim, Finding, Judge, Tables, Verdict, claims_into, verdict
 from phaselect.tables import Table
 
+SOLVER_CLAIMS: list[Claim] = []
+claim = claims_into(SOLVER_CLAIMS)
 BAYES_OPTIMAL = 1.128
 SLOW, FAST = 0.01, 0.1
 
@@ -40,7 +42,7 @@ def limit(table: Table, solver: str, **options: float) -> Half | None:
     return Half(own["value"][0], own["low"][0], own["high"][0]) if len(own) else None
 
 
-def slower_is_better(figure: str, solver: str, product: float) -> Claim:
+def slower_is_better(figure: str, solver: str, product: float) -> Judge:
     """At each size, alpha_50 of the slow anneal against that of the fast one."""
 
     def judge(tables: Tables) -> Finding:
@@ -50,10 +52,19 @@ def slower_is_better(figure: str, solver: str, product: float) -> Claim:
         clear = [slow[n].high < fast[n].low for n in fast if n in slow]
         return Finding(text, verdict(all(better) and any(clear), Verdict.CORRECTED if any(clear) else Verdict.OPEN))
 
-    title = {"sa": "Simulated annealing", "langevin": "Langevin dynamics"}[solver]
-    return Claim("Sec. IV", f"{title}: a slower anneal recovers from fewer measurements", (figure,), judge)
+    return judge
 
 
+claim("Sec. IV, SA", "Simulated annealing: a slower anneal recovers from fewer measurements", "success_sa")(
+    slower_is_better("success_sa", "sa", 1.0)
+)
+
+
+@claim(
+    "Sec. IV, SA",
+    "The threshold of simulated annealing approaches the Bayes-optimal 1.13 for larger instances and slower schedules",
+    "success_sa",
+)
 def annealing_approaches_bayes(tables: Tables) -> Finding:
     """alpha_50 of the slow anneal as N grows, and its limit."""
     table = tables["success_sa"]
@@ -71,6 +82,13 @@ def annealing_approaches_bayes(tables: Tables) -> Finding:
     return Finding(text, Verdict.HOLDS if settled else Verdict.OPEN)
 
 
+@claim(
+    "Sec. III and IV",
+    "Without a regulariser simulated annealing solves the problem only for alpha > 1.7, beyond what replica "
+    "symmetry says",
+    "success_sa",
+    "regularisation",
+)
 def unregularised_needs_more(tables: Tables) -> Finding:
     """Simulated annealing at lam = 0: above 1.7 at the largest size, or at least above where theory has it recover?"""
     table = tables["success_sa"]
@@ -89,6 +107,13 @@ def unregularised_needs_more(tables: Tables) -> Finding:
     return Finding(text, verdict(min(largest) > 1.7, Verdict.CORRECTED if min(every) > recovery else Verdict.FAILS))
 
 
+@claim(
+    "Sec. IV",
+    "At constant lam simulated annealing fails at alpha = 1.3, and its threshold lies above where replica "
+    "symmetry has an anneal recover",
+    "success_sa",
+    "regularisation",
+)
 def fixed_regulariser_fails(tables: Tables) -> Finding:
     """Simulated annealing at lam = 0.005: its share at alpha = 1.3, and alpha_50 against what theory has."""
     table = tables["success_sa"].where(solver="sa-fixed")
@@ -107,6 +132,7 @@ def fixed_regulariser_fails(tables: Tables) -> Finding:
     return Finding(text, verdict(bool(few and above), Verdict.CORRECTED if above else Verdict.FAILS))
 
 
+@claim("Sec. IV, SA", "T_A = 100 Monte Carlo steps at each temperature", "success_sa")
 def hundred_steps(tables: Tables) -> Finding:
     """T_A = 100 as single proposals against 100 sweeps, slow anneal."""
     table = tables["success_sa"]
@@ -117,6 +143,7 @@ def hundred_steps(tables: Tables) -> Finding:
     return Finding(text, (Verdict.CORRECTED if worse else Verdict.HOLDS) if both else Verdict.OPEN)
 
 
+@claim("Sec. IV, AMP", "The threshold of annealed message passing approaches the Bayes-optimal one", "success_amp")
 def message_passing_approaches_bayes(tables: Tables) -> Finding:
     """alpha_50 at the matched product, its limit, and the paper's schedule."""
     table = tables["success_amp"]
@@ -133,6 +160,7 @@ def message_passing_approaches_bayes(tables: Tables) -> Finding:
     return Finding(text, verdict(near, Verdict.CORRECTED))
 
 
+@claim("Sec. IV, AMP", "Message passing: it does so in the limit of a vanishing rate", "success_amp")
 def rate_matters_for_message_passing(tables: Tables) -> Finding:
     """Fast against slow, at the matched product and on the paper's schedule."""
     table = tables["success_amp"]
@@ -145,6 +173,11 @@ def rate_matters_for_message_passing(tables: Tables) -> Finding:
     )
 
 
+@claim(
+    "Sec. IV, AMP",
+    "State evolution, the saddle-point iteration, describes the trajectories of message passing",
+    "trajectories",
+)
 def state_evolution_describes(tables: Tables) -> Finding:
     """Mean of the runs at alpha = 1.4 against state evolution, iteration by iteration."""
     table, alpha = tables["trajectories"], 1.4
@@ -161,6 +194,18 @@ def state_evolution_describes(tables: Tables) -> Finding:
     return Finding(text, verdict(mean.max() < 0.15))
 
 
+claim("Sec. IV, Langevin", "Langevin dynamics: a slower anneal recovers from fewer measurements", "success_langevin")(
+    slower_is_better("success_langevin", "langevin", 0.75)
+)
+
+
+@claim(
+    "Sec. IV, Langevin",
+    "Langevin dynamics is the poorest of the three solvers",
+    "success_langevin",
+    "success_sa",
+    "success_amp",
+)
 def langevin_is_poorest(tables: Tables) -> Finding:
     """alpha_50 of the three solvers at the sizes they share."""
     parts, worst = [], []
@@ -174,6 +219,12 @@ def langevin_is_poorest(tables: Tables) -> Finding:
     return Finding("; ".join(parts), verdict(all(worst)) if worst else Verdict.OPEN)
 
 
+@claim(
+    "Sec. IV, Langevin",
+    "It still recovers where gradient descent is stuck in local minima orthogonal to the signal",
+    "solvers",
+    "success_langevin",
+)
 def langevin_beats_descent(tables: Tables) -> Finding:
     """Slow Langevin dynamics against amplitude flow and alternating minimisation."""
     slow = halves(tables["success_langevin"], "langevin", eps=SLOW, product=0.75)
@@ -194,61 +245,3 @@ def _below(one: Half, other: Half) -> bool:
     left = one.value if math.isfinite(one.value) else (one.low if math.isinf(one.high) else one.high)
     right = other.value if math.isfinite(other.value) else (other.low if math.isinf(other.high) else other.high)
     return left <= right
-
-
-SOLVER_CLAIMS = (
-    Claim(
-        "Sec. III and IV",
-        "Without a regulariser simulated annealing solves the problem only for alpha > 1.7, beyond what replica "
-        "symmetry says",
-        ("success_sa", "regularisation"),
-        unregularised_needs_more,
-    ),
-    Claim(
-        "Sec. IV",
-        "At constant lam simulated annealing fails at alpha = 1.3, and its threshold lies above where replica symmetry "
-        "has an anneal recover",
-        ("success_sa", "regularisation"),
-        fixed_regulariser_fails,
-    ),
-    slower_is_better("success_sa", "sa", 1.0),
-    Claim(
-        "Sec. IV, SA",
-        "The threshold of simulated annealing approaches the Bayes-optimal 1.13 for larger instances and slower "
-        "schedules",
-        ("success_sa",),
-        annealing_approaches_bayes,
-    ),
-    Claim("Sec. IV, SA", "T_A = 100 Monte Carlo steps at each temperature", ("success_sa",), hundred_steps),
-    Claim(
-        "Sec. IV, AMP",
-        "The threshold of annealed message passing approaches the Bayes-optimal one",
-        ("success_amp",),
-        message_passing_approaches_bayes,
-    ),
-    Claim(
-        "Sec. IV, AMP",
-        "Message passing: it does so in the limit of a vanishing rate",
-        ("success_amp",),
-        rate_matters_for_message_passing,
-    ),
-    Claim(
-        "Sec. IV, AMP",
-        "State evolution, the saddle-point iteration, describes the trajectories of message passing",
-        ("trajectories",),
-        state_evolution_describes,
-    ),
-    slower_is_better("success_langevin", "langevin", 0.75),
-    Claim(
-        "Sec. IV, Langevin",
-        "Langevin dynamics is the poorest of the three solvers",
-        ("success_langevin", "success_sa", "success_amp"),
-        langevin_is_poorest,
-    ),
-    Claim(
-        "Sec. IV, Langevin",
-        "It still recovers where gradient descent is stuck in local minima orthogonal to the signal",
-        ("solvers", "success_langevin"),
-        langevin_beats_descent,
-    ),
-)

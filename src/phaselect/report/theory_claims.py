@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from phaselect.report.ledger import Claim, Finding, Tables, Verdict, verdict
+from phaselect.report.ledger import Claim, Finding, Tables, Verdict, claims_into, verdict
 from phaselect.tables import Table
 
+THEORY_CLAIMS: list[Claim] = []
+claim = claims_into(THEORY_CLAIMS)
 
+
+@claim(
+    "Sec. III, fixed overlap",
+    "At mu = 0 the complexity reaches the binary entropy of random signs at overlap O",
+    "complexity",
+)
 def random_signs_maximise(tables: Tables) -> Finding:
     """The top of each curve against the binary entropy."""
     table = tables["complexity"]
@@ -16,6 +24,7 @@ def random_signs_maximise(tables: Tables) -> Finding:
     return Finding(text, verdict(max(np.abs(gaps)) < 1e-4))
 
 
+@claim("Sec. III, fixed overlap", "The misfit falls as the overlap O of the signs grows", "complexity")
 def overlap_lowers_misfit(tables: Tables) -> Finding:
     """Misfit of random signs, and at equal complexity."""
     table, level = tables["complexity"], 0.5
@@ -32,6 +41,7 @@ def overlap_lowers_misfit(tables: Tables) -> Finding:
     return Finding(text, verdict(at_random and at_level, Verdict.CORRECTED if at_random else Verdict.FAILS))
 
 
+@claim("Sec. III, fixed overlap", "At low overlap m is not monotonic while the complexity falls", "complexity")
 def overlap_not_monotonic(tables: Tables) -> Finding:
     """Does m turn back while the complexity falls, where replica symmetry can be trusted?"""
     turning = []
@@ -44,6 +54,11 @@ def overlap_not_monotonic(tables: Tables) -> Finding:
     return Finding(text or "m never falls", verdict(any(lowest == O for O, *_ in turning)))
 
 
+@claim(
+    "Sec. III, lam = 0",
+    "At large mu and small alpha an informed and an uninformed branch coexist; the informed one takes over, m -> 1",
+    "branches",
+)
 def branches_coexist(tables: Tables) -> Finding:
     """Two branches up to 1.6, one at 1.7, and the informed one dominates at large mu."""
     table = tables["branches"]
@@ -58,6 +73,7 @@ def branches_coexist(tables: Tables) -> Finding:
     return Finding(text if right else text + ": not for all", verdict(right))
 
 
+@claim("Sec. III, lam = 0", "The branches merge at alpha = 1.7", "regularisation")
 def merging_at_1_7(tables: Tables) -> Finding:
     """Where the two folds annihilate at lam = 0."""
     merge = _threshold(tables, "merge", 0.0)
@@ -65,6 +81,11 @@ def merging_at_1_7(tables: Tables) -> Finding:
     return Finding(f"at lam = 0 they merge at alpha = {merge:.4f}", Verdict.CORRECTED if right else Verdict.FAILS)
 
 
+@claim(
+    "Sec. III, lam = 0",
+    "An anneal in mu recovers the signal where the branches have merged; below, it is trapped",
+    "regularisation",
+)
 def anneal_needs_merging(tables: Tables) -> Finding:
     """An anneal recovers where the uninformed branch ends, before the two are one."""
     merge, recovery = (_threshold(tables, name, 0.0) for name in ("merge", "recovery"))
@@ -76,6 +97,11 @@ def anneal_needs_merging(tables: Tables) -> Finding:
     return Finding(text, verdict(abs(merge - recovery) < 0.01, Verdict.CORRECTED))
 
 
+@claim(
+    "Sec. III, stabilities",
+    "Larger mu and larger lam both move right signs to gaps of large magnitude (P_* becomes bimodal)",
+    "stabilities",
+)
 def right_signs_at_large_gaps(tables: Tables) -> Finding:
     """P_* at zero, relative to its peak, in the three panels."""
     base, colder, stiffer = _gap_panels(tables["stabilities"])
@@ -86,6 +112,7 @@ def right_signs_at_large_gaps(tables: Tables) -> Finding:
     return Finding(text, verdict(dips[1] < dips[0] and dips[2] < dips[0]))
 
 
+@claim("Sec. III, stabilities", "Larger mu and larger lam both squeeze P around zero", "stabilities")
 def gaps_squeeze(tables: Tables) -> Finding:
     """Width and height of P in the three panels."""
     panels = _gap_panels(tables["stabilities"])
@@ -101,6 +128,7 @@ def gaps_squeeze(tables: Tables) -> Finding:
     return Finding(text, verdict(both, Verdict.CORRECTED if lam_squeezes else Verdict.FAILS))
 
 
+@claim("Sec. III, role of lam", "At lam = 0.005 the branches merge at smaller alpha", "regularisation")
 def regulariser_helps(tables: Tables) -> Finding:
     """Both thresholds at lam = 0.005 against lam = 0."""
     values = {(name, lam): _threshold(tables, name, lam) for name in ("merge", "recovery") for lam in (0.0, 0.005)}
@@ -112,6 +140,7 @@ def regulariser_helps(tables: Tables) -> Finding:
     return Finding(text, verdict(right))
 
 
+@claim("Sec. III, role of lam", "At fixed lam > 0 the overlap peaks and can then fall as mu grows", "regularisation")
 def regulariser_biases(tables: Tables) -> Finding:
     """m along the last of each branch at lam = 0.005: does it turn back?"""
     falls = []
@@ -126,6 +155,12 @@ def regulariser_biases(tables: Tables) -> Finding:
     )
 
 
+@claim(
+    "Sec. III, role of lam",
+    "At alpha = 1.3, lam = 0.005 there is a range of m in which neither branch is stable; the uninformed one "
+    "eventually merges with the informed one",
+    "regularisation",
+)
 def gap_of_overlaps_at_1_3(tables: Tables) -> Finding:
     """Overlaps at which neither branch dominates, alpha = 1.3, lam = 0.005."""
     own = tables["regularisation"].where(panel="a", alpha=1.3)
@@ -140,6 +175,7 @@ def gap_of_overlaps_at_1_3(tables: Tables) -> Finding:
     return Finding(text, verdict(above > below))
 
 
+@claim("Sec. III, role of lam", "The hard window of mu shrinks with regularisation", "regularisation")
 def hard_window_shrinks(tables: Tables) -> Finding:
     """Ratio of the temperatures of equal free entropy and birth, at alpha where both lam have them."""
     table = tables["regularisation"].where(panel="b")
@@ -155,6 +191,7 @@ def hard_window_shrinks(tables: Tables) -> Finding:
     return Finding(text, verdict(ratios[1] < ratios[0]))
 
 
+@claim("Sec. III, role of lam", "Larger lam anticipates the mu at which an overlap builds up", "regularisation")
 def regulariser_anticipates(tables: Tables) -> Finding:
     """mu at which m = 0.1 falls as lam grows."""
     table, alpha = tables["regularisation"].where(panel="c"), 1.7
@@ -165,6 +202,7 @@ def regulariser_anticipates(tables: Tables) -> Finding:
     )
 
 
+@claim("Sec. III, role of lam", "Larger lam lowers the largest overlap reached", "regularisation")
 def regulariser_limits(tables: Tables) -> Finding:
     """The largest m falls as lam grows, once it is reached at all."""
     table = tables["regularisation"].where(panel="d")
@@ -177,6 +215,12 @@ def regulariser_limits(tables: Tables) -> Finding:
     )
 
 
+@claim(
+    "Sec. III, annealing",
+    "At mu*lam = 1 an anneal flows to perfect recovery even near the Bayes-optimal 1.13",
+    "annealing",
+    "critical_product",
+)
 def matched_anneal_recovers(tables: Tables) -> Finding:
     """The anneal at product 1 at every alpha of the figure, and its threshold."""
     table = tables["annealing"].where(panel="a")
@@ -186,6 +230,7 @@ def matched_anneal_recovers(tables: Tables) -> Finding:
     return Finding(text, verdict(min(ends) > 0.999 and abs(at_one - 1.13) < 0.005))
 
 
+@claim("Sec. III, annealing", "It is crucial to keep the product mu*lam small enough", "annealing", "critical_product")
 def product_must_be_small(tables: Tables) -> Finding:
     """Which products recover at alpha = 1.2, and the thresholds on both sides."""
     table = tables["annealing"].where(panel="b")
@@ -204,6 +249,7 @@ def product_must_be_small(tables: Tables) -> Finding:
     return Finding(text, Verdict.CORRECTED if too_large_fails and min(ends) in fails else Verdict.FAILS)
 
 
+@claim("App. A, stability", "The high-complexity part of each branch is locally stable", "local_stability")
 def stable_at_high_complexity(tables: Tables) -> Finding:
     """Where along an anneal the replicon passes 1."""
     table = tables["local_stability"].where(line="anneal")
@@ -211,6 +257,7 @@ def stable_at_high_complexity(tables: Tables) -> Finding:
     return Finding("the high-temperature end of every curve has a replicon below 1", verdict(all(starts)))
 
 
+@claim("App. A, stability", "Regularisation makes regions of smaller misfit locally stable", "local_stability")
 def regulariser_stabilises(tables: Tables) -> Finding:
     """The smallest misfit that is locally stable and has a complexity: along the anneal, and of the point it leaves."""
     table = tables["local_stability"]
@@ -234,6 +281,7 @@ def _lowest_stable(own: Table) -> float:
     return float(own["mse_y"][:end].min()) if end else float("nan")
 
 
+@claim("App. A, 1RSB", "Replica symmetry is not globally stable", "rsb")
 def symmetry_breaks(tables: Tables) -> Finding:
     """Clusters form at a finite mu, and their ground state lies above the replica symmetric one."""
     table = tables["rsb"]
@@ -277,112 +325,3 @@ def _at_zero(own: Table) -> int:
 
 def _critical(table: Table, product: float) -> float:
     return float(table["alpha"][np.argmin(np.abs(np.log(table["product"] / product)))])
-
-
-THEORY_CLAIMS = (
-    Claim(
-        "Sec. III, fixed overlap",
-        "At mu = 0 the complexity reaches the binary entropy of random signs at overlap O",
-        ("complexity",),
-        random_signs_maximise,
-    ),
-    Claim(
-        "Sec. III, fixed overlap",
-        "The misfit falls as the overlap O of the signs grows",
-        ("complexity",),
-        overlap_lowers_misfit,
-    ),
-    Claim(
-        "Sec. III, fixed overlap",
-        "At low overlap m is not monotonic while the complexity falls",
-        ("complexity",),
-        overlap_not_monotonic,
-    ),
-    Claim(
-        "Sec. III, lam = 0",
-        "At large mu and small alpha an informed and an uninformed branch coexist; the informed one takes over, m -> 1",
-        ("branches",),
-        branches_coexist,
-    ),
-    Claim("Sec. III, lam = 0", "The branches merge at alpha = 1.7", ("regularisation",), merging_at_1_7),
-    Claim(
-        "Sec. III, lam = 0",
-        "An anneal in mu recovers the signal where the branches have merged; below, it is trapped",
-        ("regularisation",),
-        anneal_needs_merging,
-    ),
-    Claim(
-        "Sec. III, stabilities",
-        "Larger mu and larger lam both move right signs to gaps of large magnitude (P_* becomes bimodal)",
-        ("stabilities",),
-        right_signs_at_large_gaps,
-    ),
-    Claim(
-        "Sec. III, stabilities",
-        "Larger mu and larger lam both squeeze P around zero",
-        ("stabilities",),
-        gaps_squeeze,
-    ),
-    Claim(
-        "Sec. III, role of lam",
-        "At lam = 0.005 the branches merge at smaller alpha",
-        ("regularisation",),
-        regulariser_helps,
-    ),
-    Claim(
-        "Sec. III, role of lam",
-        "At fixed lam > 0 the overlap peaks and can then fall as mu grows",
-        ("regularisation",),
-        regulariser_biases,
-    ),
-    Claim(
-        "Sec. III, role of lam",
-        "At alpha = 1.3, lam = 0.005 there is a range of m in which neither branch is stable; the uninformed one "
-        "eventually merges with the informed one",
-        ("regularisation",),
-        gap_of_overlaps_at_1_3,
-    ),
-    Claim(
-        "Sec. III, role of lam",
-        "The hard window of mu shrinks with regularisation",
-        ("regularisation",),
-        hard_window_shrinks,
-    ),
-    Claim(
-        "Sec. III, role of lam",
-        "Larger lam anticipates the mu at which an overlap builds up",
-        ("regularisation",),
-        regulariser_anticipates,
-    ),
-    Claim(
-        "Sec. III, role of lam",
-        "Larger lam lowers the largest overlap reached",
-        ("regularisation",),
-        regulariser_limits,
-    ),
-    Claim(
-        "Sec. III, annealing",
-        "At mu*lam = 1 an anneal flows to perfect recovery even near the Bayes-optimal 1.13",
-        ("annealing", "critical_product"),
-        matched_anneal_recovers,
-    ),
-    Claim(
-        "Sec. III, annealing",
-        "It is crucial to keep the product mu*lam small enough",
-        ("annealing", "critical_product"),
-        product_must_be_small,
-    ),
-    Claim(
-        "App. A, stability",
-        "The high-complexity part of each branch is locally stable",
-        ("local_stability",),
-        stable_at_high_complexity,
-    ),
-    Claim(
-        "App. A, stability",
-        "Regularisation makes regions of smaller misfit locally stable",
-        ("local_stability",),
-        regulariser_stabilises,
-    ),
-    Claim("App. A, 1RSB", "Replica symmetry is not globally stable", ("rsb",), symmetry_breaks),
-)
