@@ -1,14 +1,14 @@
 """How long each figure takes: a table for docs/reproduction.md.
 
-python -m benchmarks.reproduction [--write]
+python -m benchmarks.reproduction [--write] [--store NEW.db]
 
 The small scale is computed afresh, store and cache empty, one figure after the other; what the scale of the paper took
-is read from the tables in docs/tables.
+is read from the tables in docs/tables. With --store the runs are kept, in a file that must not exist yet.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -24,6 +24,12 @@ TABLES = Path(__file__).parents[1] / "docs" / "tables"
 
 def main() -> None:
     """Print the table; write it with --write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the table into docs/reproduction.md")
+    parser.add_argument("--store", type=Path, help="keep the runs in this new file")
+    options = parser.parse_args()
+    if options.store is not None and options.store.exists():
+        parser.error(f"{options.store} exists: the runs must all be new")
     lines = [
         f"Small scale: from an empty store and cache, on {cores()} cores, in this order; shared runs are done once. "
         "Scale of the paper: what the committed tables took, on one core.",
@@ -33,7 +39,7 @@ def main() -> None:
     ]
     total = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        studio = Studio(store=Path(folder) / "runs.db", cache=Path(folder))
+        studio = Studio(store=options.store or Path(folder) / "runs.db", cache=Path(folder))
         for name in FIGURES:
             began = time.perf_counter()
             studio.table(name)
@@ -43,7 +49,7 @@ def main() -> None:
             print(lines[-1], flush=True)
     lines.append(f"| all | `make figures` | {duration(total)} | |")
     print("\n".join(lines))
-    if "--write" in sys.argv:
+    if options.write:
         write_table("reproduction.md", lines)
 
 
