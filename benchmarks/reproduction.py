@@ -2,8 +2,7 @@
 
 python -m benchmarks.reproduction [--write] [--store NEW.db]
 
-The small scale is computed afresh, store and cache empty, one figure after the other; what the scale of the paper took
-is read from the tables in docs/tables. With --store the runs are kept, in a file that must not exist yet.
+The small scale is computed afresh, store and cache empty, one figure after the other. With --store the runs are kept, in a file that must not exist yet.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from benchmarks.page import write_table
 from phaselect.experiments.executors import cores
 from phaselect.figures.gallery import FIGURES, Studio
 from phaselect.progress import duration
-from phaselect.tables import load_table
-
-TABLES = Path(__file__).parents[1] / "docs" / "tables"
 
 
 def main() -> None:
@@ -31,11 +27,11 @@ def main() -> None:
     if options.store is not None and options.store.exists():
         parser.error(f"{options.store} exists: the runs must all be new")
     lines = [
-        f"Small scale: from an empty store and cache, on {cores()} cores, in this order; shared runs are done once. "
-        "Scale of the paper: what the committed tables took, on one core.",
+        f"From an empty store and cache, on {cores()} cores, in this order; runs that figures share are done once. What the "
+        "scale of the paper took is written below each figure of the [results](results.md).",
         "",
-        "| figure | command | small | paper |",
-        "|---|---|---|---|",
+        "| figure | command | small scale |",
+        "|---|---|---|",
     ]
     total = 0.0
     with tempfile.TemporaryDirectory() as folder:
@@ -45,19 +41,12 @@ def main() -> None:
             studio.table(name)
             seconds = time.perf_counter() - began
             total += seconds
-            lines.append(f"| {name} | `phaselect figure {name}` | {duration(seconds)} | {paper_time(name)} |")
+            lines.append(f"| {name} | `phaselect figure {name}` | {duration(seconds)} |")
             print(lines[-1], flush=True)
-    lines.append(f"| all | `make figures` | {duration(total)} | |")
+    lines.append(f"| all | `make figures` | {duration(total)} |")
     print("\n".join(lines))
     if options.write:
         write_table("reproduction.md", lines)
-
-
-def paper_time(name: str) -> str:
-    """What the committed table took."""
-    made = load_table(TABLES / f"{name}.csv").provenance
-    seconds, _, kind = made["seconds"].partition(" ")
-    return duration(float(seconds)) + (f", {made['runs']} runs" if kind else "")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def figure(name: str, table: Table) -> str:
     caption, made = figure_module(name).CAPTION.replace("*", "\\*"), table.provenance
     source = f"`{made['command']} --out {name}.pdf`, revision {made['revision'] or 'unknown'}, {made['date']}"
     runs = f", {made['runs']} runs" if "runs" in made else ""
-    return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}{runs}. [Table](tables/{name}.csv)\n"
+    return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}{runs}, took {made['took']}. [Table](tables/{name}.csv)\n"
 
 
 if __name__ == "__main__":

@@ -89,10 +89,10 @@ class Studio:
         if swept:  # the store is their cache
             revisions = np.unique(np.concatenate([part["revision"] for part in swept]))
             provenance["runs"] = str(sum(len(part) for part in swept))
-            provenance["seconds"] = f"{sum(np.nansum(part['seconds']) for part in swept):.0f} of runs, on one core each"
+            provenance["took"] = f"{sum(np.nansum(part['seconds']) for part in swept):.0f} s of one core"
             provenance["revisions of the runs"] = " ".join(revisions)
             return Table(columns, provenance).rounded(DIGITS)
-        table = Table(columns, provenance | {"seconds": f"{time.perf_counter() - began:.0f}"}).rounded(DIGITS)
+        table = Table(columns, provenance | {"seconds": f"{time.perf_counter() - began:.0f} s"}).rounded(DIGITS)
         cached.parent.mkdir(parents=True, exist_ok=True)
         table.save(cached)
         return table
