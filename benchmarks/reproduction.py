@@ -2,7 +2,8 @@
 
 python -m benchmarks.reproduction [--write] [--store NEW.db]
 
-The small scale is computed afresh, store and cache empty, one figure after the other. With --store the runs are kept, in a file that must not exist yet.
+The small scale is computed afresh, store and cache empty, one figure after the other. With --store
+the runs are kept, in a file that must not exist yet.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def main() -> None:
     if options.store is not None and options.store.exists():
         parser.error(f"{options.store} exists: the runs must all be new")
     lines = [
-        f"From an empty store and cache, on {cores()} cores, in this order; runs that figures share are done once. What the "
-        "scale of the paper took is written below each figure of the [results](results.md).",
+        f"From an empty store and cache, on {cores()} cores, in this order; runs that figures share are done once. "
+        "What the scale of the paper took is written below each figure of the [results](results.md).",
         "",
         "| figure | command | small scale |",
         "|---|---|---|",

@@ -70,8 +70,8 @@ def figure(name: str, table: Table) -> str:
     """A figure with its caption and its provenance."""
     caption, made = figure_module(name).CAPTION.replace("*", "\\*"), table.provenance
     source = f"`{made['command']} --out {name}.pdf`, revision {made['revision'] or 'unknown'}, {made['date']}"
-    runs = f", {made['runs']} runs" if "runs" in made else ""
-    return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}{runs}, took {made['took']}. [Table](tables/{name}.csv)\n"
+    source += (f", {made['runs']} runs" if "runs" in made else "") + f", took {made['took']}"
+    return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}. [Table](tables/{name}.csv)\n"
 
 
 if __name__ == "__main__":
