@@ -38,7 +38,7 @@ def shared_svd(n: int = 400) -> Row:
     """Three solvers that need the SVD, on one instance: together in a pack, or each for itself."""
     tasks = [Task("altmin", n, 1.3, 0), Task("sa", n, 1.3, 0, eps=0.5, product=1.0)]
     tasks.append(Task("langevin", n, 1.3, 0, eps=0.5, product=0.75))
-    together, apart = in_turn(lambda: run_pack(tasks, ""), lambda: [run_pack([task], "") for task in tasks], repeat=3)
+    together, apart = in_turn(lambda: run_pack(tasks), lambda: [run_pack([task]) for task in tasks], repeat=3)
     detail = f"altmin, sa and langevin on one instance, fast anneals: {together:.2f} s together, {apart:.2f} s apart"
     return at_most("runs in one pack / each in its own", f"N = {n}", together / apart, 1.0, detail)
 

@@ -8,7 +8,7 @@ from phaselect.tables import Table, load_table, stack
 
 def table():
     columns = {
-        "name": np.array(["a", "b, with a comma", "a"]),
+        "name": np.array(["a", 'b, with a comma and "quotes"', "a"]),
         "n": np.array([1, 2, 3]),
         "x": np.array([0.1, np.nan, np.inf]),
         "good": np.array([True, False, True]),
@@ -28,7 +28,7 @@ def test_roundtrip_keeps_types_values_and_provenance(tmp_path):
 def test_selection():
     assert table().where(name="a")["n"].tolist() == [1, 3]
     assert table().where(name="a", good=True, n=3)["n"].tolist() == [3]
-    assert table().values("name") == ["a", "b, with a comma"]
+    assert table().values("name") == ["a", 'b, with a comma and "quotes"']
     assert len(table().take(np.array([0]))) == 1
 
 

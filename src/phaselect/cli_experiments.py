@@ -94,6 +94,8 @@ def sweep(
     from phaselect.experiments.sweep import run_sweep, status
 
     grids = _grids(config, preset_name, scale, grid)
+    if as_json and not show_status:
+        raise InputError("--json goes with --status; `phaselect export` writes the runs")
     if show_status:
         emit(status(grids, store), None, as_json)
         _show_failures(store)
@@ -107,9 +109,8 @@ def sweep(
     if done.failed:
         _show_failures(store)
     if done.stopped:
-        click.echo("stopped before the end: the same command goes on from here", err=True)
-        context.exit(INTERRUPTED if time_limit is None else 0)
-    context.exit(1 if done.failed else 0)
+        click.echo(f"{done.stopped}: the same command goes on from here", err=True)
+    context.exit(INTERRUPTED if done.stopped == "interrupted" else 1 if done.failed else 0)
 
 
 @example("phaselect export runs.db --out runs.csv", "phaselect export runs.db --out runs.parquet")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -70,12 +71,13 @@ class Table:
 
     def save(self, path: str | Path) -> None:
         """Write a `.csv` file, whole or not at all; floats in full precision."""
-        with atomic_write(path) as stream:
-            for name, text in self.provenance.items():
-                stream.write(f"# {name}: {' '.join(str(text).split())}\n".encode())
-            stream.write((",".join(self.columns) + "\n").encode())
-            for row in zip(*(column.tolist() for column in self.columns.values()), strict=True):
-                stream.write((",".join(_cell(value) for value in row) + "\n").encode())
+        with atomic_write(path) as stream, io.TextIOWrapper(stream, "utf-8", newline="") as text:
+            for name, note in self.provenance.items():
+                text.write(f"# {name}: {' '.join(str(note).split())}\n")
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(self.columns)
+            writer.writerows(zip(*(column.tolist() for column in self.columns.values()), strict=True))
+            text.flush()
 
     def save_parquet(self, path: str | Path) -> None:
         """Write a `.parquet` file, whole or not at all, provenance in its metadata; needs pyarrow."""
@@ -111,11 +113,6 @@ def load_table(path: str | Path) -> Table:
         raise InputError(f"{path} is not a table, or is truncated: every row must have the columns of the first line")
     columns = {name: _column([row[i] for row in rows]) for i, name in enumerate(header)}
     return Table(columns, {name: text for name, _, text in notes})
-
-
-def _cell(value: Any) -> str:
-    text = str(value)
-    return f'"{text}"' if "," in text else text
 
 
 def _column(cells: list[str]) -> NDArray[Any]:

@@ -80,6 +80,11 @@ def test_the_papers_sizes():
         ({"solver": "amp", "n": 100, "alpha": 1.2, "eps": 0}, "positive"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "instances": 0}, "instances"),
         ({"solver": "amp", "n": ["x"], "alpha": 1.2}, "give numbers"),
+        ({"solver": "amp", "n": "nan", "alpha": 1.2}, "finite numbers"),
+        ({"solver": "amp", "n": "inf", "alpha": 1.2}, "finite numbers"),
+        ({"solver": 5, "n": 100, "alpha": 1.2}, "give names"),
+        ({"solver": [["amp"]], "n": 100, "alpha": 1.2}, "give names"),
+        (5, "write a table"),
     ],
 )
 def test_bad_grids_get_one_line(record, words):
@@ -88,7 +93,7 @@ def test_bad_grids_get_one_line(record, words):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "grid = 3", "[[grid]]\nn = ", "[other]\nx = 1"])
+@pytest.mark.parametrize("text", ["", "grid = 3", "[[grid]]\nn = ", "[other]\nx = 1", "grid = [1, 2]"])
 def test_bad_files_get_one_line(tmp_path, text):
     path = tmp_path / "sweep.toml"
     path.write_text(text)
@@ -102,7 +107,7 @@ def test_bad_files_get_one_line(tmp_path, text):
 def test_every_contender_recovers_an_easy_instance(solver):
     """Alternating minimisation needs many measurements: six for each unknown are enough for all."""
     (task,) = Grid((solver,), (60,), (6.0,), instances=1).tasks()
-    (row,) = run_pack([task], "")
+    (row,) = run_pack([task])
     assert row["error"] == ""
     assert row["m"] > 0.99
     assert row["mse_y"] < 1e-6

@@ -5,7 +5,7 @@ import pytest
 
 from phaselect import InputError
 from phaselect.experiments.grid import Grid
-from phaselect.experiments.runs import failed, run_pack
+from phaselect.experiments.runs import failed, git_revision, run_pack
 from phaselect.experiments.store import VERSION, Store
 
 TASKS = Grid(("raf",), (20,), (3.0, 4.0), instances=2).tasks()
@@ -13,7 +13,7 @@ TASKS = Grid(("raf",), (20,), (3.0, 4.0), instances=2).tasks()
 
 @pytest.fixture(scope="module")
 def rows():
-    return run_pack(TASKS, "abc")
+    return run_pack(TASKS)
 
 
 @pytest.fixture
@@ -34,17 +34,17 @@ def test_rows_come_back(path, rows):
         for name in ("solver", "n", "alpha", "seed", "status", "m", "O", "mse_y", "mse_x", "iterations", "seconds"):
             assert table[name][i] == by_key[key][name]
         assert np.isnan(table["eps"][i])
-        assert table["revision"][i] == "abc"
+        assert table["revision"][i] == git_revision()
 
 
 def test_done_rows_stay_and_failed_rows_are_replaced(tmp_path, rows):
     with Store(tmp_path / "runs.db") as store:
-        store.add([failed(TASKS[0], MemoryError("too  large\n"), "")])
+        store.add([failed(TASKS[0], MemoryError("too  large\n"))])
         assert store.failures() == {TASKS[0].key: "MemoryError: too large"}
         assert store.keys(failed=False) == set()
         store.add(rows)
         assert store.failures() == {}
-        store.add([row | {"m": -1.0} for row in rows] + [failed(TASKS[0], ValueError("late"), "")])
+        store.add([row | {"m": -1.0} for row in rows] + [failed(TASKS[0], ValueError("late"))])
         assert (store.table()["m"] > 0).all()
         assert len(store) == 4
 
@@ -59,7 +59,7 @@ def test_rows_are_added_all_or_none(path, rows):
 
 def test_merge(tmp_path, path, rows):
     with Store(tmp_path / "other.db") as other:
-        other.add([failed(TASKS[0], ValueError("x"), ""), rows[1], rows[2] | {"key": "more"}])
+        other.add([failed(TASKS[0], ValueError("x")), rows[1], rows[2] | {"key": "more"}])
         other.remember([Grid(("raf",), (20,), (3.0, 4.0), instances=2)])
     with Store(path) as store, Store(tmp_path / "other.db", read_only=True) as other:
         assert store.merge(other) == 1
@@ -138,6 +138,38 @@ def test_a_damaged_store_is_refused_and_left_as_it_is(path, damage, words, read_
     assert "\n" not in str(caught.value)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
+
+
+def test_a_store_whose_end_is_still_in_the_log_is_whole(path, rows, tmp_path):
+    """As after `kill -9` while the log was being copied into the file: page one is new, the rest is not there yet."""
+    with Store(path) as store:
+        store.add([row | {"key": f"{row['key']}-{k}"} for k in range(200) for row in rows])
+        live = sqlite3.connect(path)  # keeps the log from being removed
+        live.execute("SELECT count(*) FROM runs").fetchone()
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(path.read_bytes())
+    (tmp_path / "copy.db-wal").write_bytes((tmp_path / "runs.db-wal").read_bytes())
+    live.close()
+    head = bytearray(copy.read_bytes())
+    pages = int.from_bytes(head[28:32], "big")
+    head[28:32] = (pages + 10).to_bytes(4, "big")
+    copy.write_bytes(bytes(head))
+    with Store(copy, read_only=True) as store:
+        assert len(store) == 804
+
+
+def test_the_log_of_a_deleted_store_is_not_taken_for_the_new_one(path, rows):
+    store = Store(path)
+    store.add([row | {"key": f"{row['key']}-more"} for row in rows])
+    live = sqlite3.connect(path)
+    live.execute("SELECT count(*) FROM runs").fetchone()
+    log = path.with_name("runs.db-wal").read_bytes()
+    store.close()
+    live.close()
+    path.unlink()
+    path.with_name("runs.db-wal").write_bytes(log)
+    with Store(path) as fresh:
+        assert len(fresh) == 0
 
 
 def test_a_missing_store(tmp_path):

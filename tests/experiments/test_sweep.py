@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -40,7 +41,7 @@ def assert_same_table(path, expected):
 def serial(tmp_path_factory):
     path = tmp_path_factory.mktemp("serial") / "runs.db"
     summary = run_sweep([GRID], path, Here())
-    assert summary == (96, 0, 96, 0, False)
+    assert summary == (96, 0, 96, 0, "")
     return table_of(path)
 
 
@@ -74,8 +75,8 @@ def test_only_what_is_missing_is_computed(tmp_path, serial):
     path = tmp_path / "runs.db"
     part = Grid(("sa", "amp"), (60,), (1.3, 1.5), instances=5, eps=(0.02,))
     assert run_sweep([part], path, Here()).added == 20
-    assert run_sweep([GRID], path, Here()) == (96, 20, 76, 0, False)
-    assert run_sweep([GRID], path, Here()) == (96, 96, 0, 0, False)
+    assert run_sweep([GRID], path, Here()) == (96, 20, 76, 0, "")
+    assert run_sweep([GRID], path, Here()) == (96, 96, 0, 0, "")
     assert_same_table(path, serial)
 
 
@@ -99,7 +100,7 @@ def test_a_killed_driver_loses_nothing(tmp_path, serial):
     assert_same_table(path, serial)
 
 
-@pytest.mark.parametrize("where", [("--workers", "2"), ("--workers", "0")])
+@pytest.mark.parametrize("where", [("--workers", "2"), ("--workers", "0"), ("--local-cluster", "2")])
 def test_ctrl_c_finishes_the_running_and_exits_cleanly(tmp_path, serial, where):
     path = tmp_path / "runs.db"
     process = start_sweep(path, *where)
@@ -107,7 +108,7 @@ def test_ctrl_c_finishes_the_running_and_exits_cleanly(tmp_path, serial, where):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "finishing the runs in hand" in err
-    assert "the same command goes on" in err
+    assert "interrupted: the same command goes on" in err
     assert "Traceback" not in err
     assert 10 <= rows_in(path) < 96
     assert f"{rows_in(path)} of 96 runs" in out
@@ -137,7 +138,7 @@ def test_a_task_that_kills_its_process_is_recorded_and_the_rest_is_done():
     good = Grid(("raf",), (30,), (3.0,), instances=3).tasks()
     poison = Poison("raf", 30, 3.0, 99)
     packs = [[good[0]], [poison], [good[1]], [good[2]]]
-    outcomes = list(Processes(2).outcomes(iter(packs), "", lambda: False))
+    outcomes = list(Processes(2).outcomes(iter(packs), lambda: False))
     errors = [(pack, outcome) for pack, outcome in outcomes if isinstance(outcome, Exception)]
     assert [pack for pack, _ in errors] == [[poison]]
     assert "died" in str(errors[0][1])
@@ -170,7 +171,7 @@ def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial, cluster):
     killer.join(timeout=30)
     assert seen
     assert seen[0][0] < 96
-    assert summary == (96, 0, 96, 0, False)
+    assert summary == (96, 0, 96, 0, "")
     assert_same_table(path, serial)
 
 
@@ -200,19 +201,19 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
         return sound.run(problem, seed)
 
     monkeypatch.setitem(contenders.CONTENDERS, "raf", sound._replace(run=stumble))
-    assert run_sweep([grid], path, Here()) == (6, 0, 6, 1, False)
+    assert run_sweep([grid], path, Here()) == (6, 0, 6, 1, "")
     table = status([grid], path)
     assert dict(zip(table["solver"], table["failed"], strict=True)) == {"raf": 1, "altmin": 0}
     with Store(path, read_only=True) as store:
         assert list(store.failures().values()) == ["FloatingPointError: stumbled badly"]
     monkeypatch.undo()
     assert run_sweep([grid], path, Here()).added == 0
-    assert run_sweep([grid], path, Here(), retry_failed=True) == (6, 5, 1, 0, False)
+    assert run_sweep([grid], path, Here(), retry_failed=True) == (6, 5, 1, 0, "")
 
 
 def test_time_limit_stops_taking_new_runs(tmp_path):
     summary = run_sweep([GRID], tmp_path / "runs.db", Here(), time_limit=0.3)
-    assert summary.stopped
+    assert summary.stopped == "out of time"
     assert 0 < summary.added < 96
     missing = status([], tmp_path / "runs.db")["missing"]  # of the grid that the store remembers
     assert missing.sum() == 96 - summary.added
@@ -251,5 +252,30 @@ def test_one_svd_serves_all_solvers_on_an_instance(monkeypatch):
     count = []
     svd = np.linalg.svd
     monkeypatch.setattr(np.linalg, "svd", lambda *args, **options: count.append(1) or svd(*args, **options))
-    run_pack(Grid(("sa", "pa", "altmin"), (40,), (2.0,), instances=2).tasks(), "")
+    run_pack(Grid(("sa", "pa", "altmin"), (40,), (2.0,), instances=2).tasks())
     assert len(count) == 2
+
+
+def test_every_solver_that_shares_the_svd_is_charged_for_it(monkeypatch):
+    from phaselect import spectrum as module
+    from phaselect.experiments.runs import run_pack
+
+    decompose = module._decompose
+    monkeypatch.setattr(module, "_decompose", lambda problem: time.sleep(0.5) or decompose(problem))
+    rows = run_pack(Grid(("altmin", "sa", "raf", "amp"), (40,), (4.0,), instances=1).tasks())
+    seconds = {row["solver"]: row["seconds"] for row in rows}
+    assert seconds["altmin"] > 0.5
+    assert seconds["sa"] > 0.5
+    assert seconds["raf"] < 0.5
+    assert seconds["amp"] < 0.5
+
+
+def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
+    from phaselect import Status
+    from phaselect.experiments.runs import run_pack
+
+    sound = contenders.CONTENDERS["raf"]
+    halted = sound._replace(run=lambda problem, seed: replace(sound.run(problem, seed), status=Status.INTERRUPTED))
+    monkeypatch.setitem(contenders.CONTENDERS, "raf", halted)
+    with pytest.raises(KeyboardInterrupt):
+        run_pack(Grid(("raf",), (20,), (3.0,), instances=1).tasks())

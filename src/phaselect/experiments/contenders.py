@@ -19,11 +19,15 @@ AMP_ITERATIONS = 3000
 
 
 class Contender(NamedTuple):
-    """A way to run a solver: what it does in a line, its parameters with their defaults, and the run itself."""
+    """A way to run a solver: what it does in a line, its parameters with their defaults, and the run itself.
+
+    spectral: it begins with the SVD of A, which runs on the same instance can share.
+    """
 
     title: str
     defaults: dict[str, float]
     run: Callable[..., Result]
+    spectral: bool = False
 
 
 def amp(problem: Instance, seed: int, eps: float, product: float) -> Result:
@@ -68,22 +72,33 @@ def langevin(problem: Instance, seed: int, eps: float, product: float) -> Result
     return Langevin().run(problem, schedule, seed=seed)
 
 
+def raf(problem: Instance, seed: int) -> Result:
+    """Reweighted amplitude flow."""
+    return ReweightedAmplitudeFlow().run(problem, seed=seed)
+
+
+def altmin(problem: Instance, seed: int) -> Result:
+    """Alternating minimisation."""
+    return AlternatingMinimisation().run(problem, seed=seed)
+
+
+def front_door(problem: Instance, seed: int) -> Result:
+    """`phaselect.solve`: message passing with restarts, then larger and larger populations."""
+    return solve_instance(problem, seed=seed)
+
+
 CONTENDERS = {
     "amp": Contender("message passing", {"eps": 0.1, "product": 1.0}, amp),
     "amp-paper": Contender("message passing, the paper's schedule", {"eps": 0.01}, amp_paper),
-    "sa": Contender("simulated annealing", {"eps": 0.1, "product": 1.0}, sa),
-    "sa-proposals": Contender("simulated annealing, T_A in proposals", {"eps": 0.01, "product": 1.0}, sa_proposals),
-    "sa-fixed": Contender("simulated annealing at lam = 0.005", {"eps": 0.01}, sa_fixed),
-    "pa": Contender("population annealing", {"product": 1.0, "replicas": 64}, pa),
-    "langevin": Contender("Langevin dynamics", {"eps": 0.1, "product": 0.75}, langevin),
-    "raf": Contender(
-        "reweighted amplitude flow", {}, lambda problem, seed: ReweightedAmplitudeFlow().run(problem, seed=seed)
+    "sa": Contender("simulated annealing", {"eps": 0.1, "product": 1.0}, sa, spectral=True),
+    "sa-proposals": Contender(
+        "simulated annealing, T_A in proposals", {"eps": 0.01, "product": 1.0}, sa_proposals, spectral=True
     ),
-    "altmin": Contender(
-        "alternating minimisation", {}, lambda problem, seed: AlternatingMinimisation().run(problem, seed=seed)
-    ),
-    "solve": Contender(
-        "the front door, `phaselect.solve`", {}, lambda problem, seed: solve_instance(problem, seed=seed)
-    ),
+    "sa-fixed": Contender("simulated annealing at lam = 0.005", {"eps": 0.01}, sa_fixed, spectral=True),
+    "pa": Contender("population annealing", {"product": 1.0, "replicas": 64}, pa, spectral=True),
+    "langevin": Contender("Langevin dynamics", {"eps": 0.1, "product": 0.75}, langevin, spectral=True),
+    "raf": Contender("reweighted amplitude flow", {}, raf),
+    "altmin": Contender("alternating minimisation", {}, altmin, spectral=True),
+    "solve": Contender("the front door, phaselect.solve", {}, front_door),
 }
 """Every contender by its name in a sweep; `eps` is the rate of the anneal, `product` is mu*lam."""

@@ -32,7 +32,7 @@ Stop = Callable[[], bool]
 class Executor(Protocol):
     """Runs packs somewhere."""
 
-    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """Each pack with its rows, or with what went wrong."""
 
 
@@ -40,10 +40,10 @@ class Executor(Protocol):
 class Here:
     """In this process, one pack after the other."""
 
-    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
         while not stop() and (pack := next(packs, None)) is not None:
-            yield pack, run_pack(pack, revision)
+            yield pack, run_pack(pack)
 
 
 @dataclass(frozen=True)
@@ -55,20 +55,18 @@ class Processes:
 
     workers: int = field(default_factory=lambda: cores())
 
-    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
-        while suspects := (yield from self._until_broken(packs, self.workers, revision, stop)):
+        while suspects := (yield from self._until_broken(packs, self.workers, stop)):
             for suspect in suspects:
-                if (yield from self._until_broken(iter([suspect]), 1, revision, stop)):
+                if (yield from self._until_broken(iter([suspect]), 1, stop)):
                     yield suspect, ChildProcessError("the worker process died (out of memory?)")
 
-    def _until_broken(
-        self, packs: Iterator[Pack], workers: int, revision: str, stop: Stop
-    ) -> Generator[Outcome, None, list[Pack]]:
+    def _until_broken(self, packs: Iterator[Pack], workers: int, stop: Stop) -> Generator[Outcome, None, list[Pack]]:
         """Outcomes until the packs are done or a process dies; returns the packs that were lost with it."""
         lost = []
         with _pool(workers) as pool:
-            for pack, outcome in _in_flight(pool, packs, revision, stop, lambda: workers):
+            for pack, outcome in _in_flight(pool, packs, stop, lambda: workers):
                 if isinstance(outcome, BrokenProcessPool):
                     lost.append(pack)
                 else:
@@ -93,7 +91,7 @@ class Dask:
     workers: int = 2
     timeout: float = 10.0
 
-    def outcomes(self, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
         dask = _distributed()
         if self.scheduler is None:
@@ -101,14 +99,15 @@ class Dask:
                 dask.LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address=None) as cluster,
                 dask.Client(cluster) as client,
             ):
-                yield from _on_cluster(client, packs, revision, stop)
+                client.register_plugin(_deaf_to_interrupts(dask))
+                yield from _on_cluster(client, packs, stop)
             return
         try:
             client = dask.Client(self.scheduler, timeout=self.timeout)
         except (OSError, ValueError) as error:
             raise InputError(f"no Dask scheduler at {self.scheduler}: {error}") from None
         with client:
-            yield from _on_cluster(client, packs, revision, stop)
+            yield from _on_cluster(client, packs, stop)
 
 
 def _distributed() -> Any:
@@ -121,10 +120,20 @@ def _distributed() -> Any:
     return dask
 
 
-def _on_cluster(client: Any, packs: Iterator[Pack], revision: str, stop: Stop) -> Iterator[Outcome]:
+def _deaf_to_interrupts(dask: Any) -> Any:
+    """A plugin for our own workers, which are processes of the same terminal as the sweep, restarted ones included."""
+
+    class Deaf(dask.WorkerPlugin):  # type: ignore[misc]
+        def setup(self, worker: Any) -> None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return Deaf()
+
+
+def _on_cluster(client: Any, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
     _check_workers(client)
     with client.get_executor(pure=False) as pool:
-        for pack, outcome in _in_flight(pool, packs, revision, stop, lambda: 2 * sum(client.nthreads().values())):
+        for pack, outcome in _in_flight(pool, packs, stop, lambda: 2 * sum(client.nthreads().values())):
             if isinstance(outcome, CancelledError):
                 raise InputError("the Dask scheduler went away: rows done so far are kept; the same command goes on")
             yield pack, outcome
@@ -145,16 +154,14 @@ def _worker_version() -> str:
     return phaselect.__version__
 
 
-def _in_flight(
-    pool: Pool, packs: Iterator[Pack], revision: str, stop: Stop, width: Callable[[], int]
-) -> Iterator[Outcome]:
+def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[], int]) -> Iterator[Outcome]:
     """Keep as many packs in flight as fit: `width()` of them, one at least."""
     running: dict[Future[list[Row]], Pack] = {}
     broken = False
     while True:
         while not (broken or stop()) and len(running) < max(1, width()) and (pack := next(packs, None)) is not None:
             try:
-                running[pool.submit(run_pack, pack, revision)] = pack
+                running[pool.submit(run_pack, pack)] = pack
             except BrokenProcessPool as error:
                 broken = True
                 yield pack, error

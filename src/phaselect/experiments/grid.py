@@ -123,6 +123,8 @@ class Grid:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Grid:
         """From a table of a TOML file; lists may be written as single values or as ranges, "1.1:1.5:0.1"."""
+        if not isinstance(record, Mapping):
+            raise InputError("grid: write a table [[grid]] with solver, n and alpha")
         unknown = sorted(set(record) - set(cls.__dataclass_fields__))
         missing = sorted({"solver", "n", "alpha"} - set(record))
         if unknown or missing:
@@ -135,9 +137,10 @@ class Grid:
             if values.get(name) is not None:
                 values[name] = _numbers(values[name], name, whole=name in ("n", "replicas"))
         solver = values["solver"]
-        values["solver"] = (
-            tuple(part.strip() for part in solver.split(",")) if isinstance(solver, str) else tuple(solver)
-        )
+        names = solver.split(",") if isinstance(solver, str) else solver
+        if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+            raise InputError(f"solver = {solver!r}: give names, such as {', '.join(list(CONTENDERS)[:3])}")
+        values["solver"] = tuple(name.strip() for name in names)
         return cls(**values)
 
 
@@ -191,7 +194,9 @@ def _numbers(given: Any, name: str, whole: bool) -> tuple[float, ...]:
         numbers = [float(value) for value in values]
     except (TypeError, ValueError):
         raise InputError(f"{name} = {given!r}: give numbers") from None
-    if whole and any(value != int(value) for value in numbers if np.isfinite(value)):
+    if not np.isfinite(numbers).all():
+        raise InputError(f"{name} = {given!r}: give finite numbers")
+    if whole and any(value != int(value) for value in numbers):
         raise InputError(f"{name} = {given!r}: give whole numbers")
     return tuple(int(value) if whole else value for value in numbers)
 

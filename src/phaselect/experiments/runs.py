@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -20,11 +20,13 @@ from phaselect.experiments.store import FAILED, Row
 from phaselect.instance import Instance, gaussian_instance
 from phaselect.observables import against_truth
 from phaselect.parallel import one_blas_thread
+from phaselect.solvers.result import Status
+from phaselect.spectrum import spectrum
 
 Pack = Sequence[Task]
 
 
-def run_pack(pack: Pack, revision: str) -> list[Row]:
+def run_pack(pack: Pack) -> list[Row]:
     """A row for each task; tasks on the same instance share it, and with it its SVD. Runs on one thread."""
     rows: list[Row] = []
     with one_thread():
@@ -33,37 +35,57 @@ def run_pack(pack: Pack, revision: str) -> list[Row]:
             try:
                 problem = gaussian_instance(n, alpha, seed=seed)
             except Exception as error:
-                rows += [failed(task, error, revision) for task in tasks]
-            else:
-                rows += [run_task(problem, task, revision) for task in tasks]
+                rows += [failed(task, error) for task in tasks]
+                continue
+            shared, svd_seconds = _decomposed(problem, tasks)
+            for task in tasks:
+                if CONTENDERS[task.solver].spectral:
+                    rows.append(run_task(shared, task, svd_seconds))
+                else:
+                    rows.append(run_task(problem, task))
     return rows
 
 
-def run_task(problem: Instance, task: Task, revision: str) -> Row:
-    """One solver on one instance; whatever goes wrong becomes a row that says so."""
+def _decomposed(problem: Instance, tasks: Sequence[Task]) -> tuple[Instance, float]:
+    """The instance with its SVD, if any task begins with it, and the seconds that took."""
+    if not any(CONTENDERS[task.solver].spectral for task in tasks):
+        return problem, 0.0
+    own = replace(problem)  # so that a solver which does without the SVD does not find it there
+    began = time.perf_counter()
+    spectrum(own)
+    return own, time.perf_counter() - began
+
+
+def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
+    """One solver on one instance; whatever goes wrong becomes a row that says so.
+
+    svd_seconds: what the SVD took that the solver finds done, counted as its own.
+    """
     began = time.perf_counter()
     try:
         result = CONTENDERS[task.solver].run(problem, task.seed, **task.options)
     except Exception as error:
-        return failed(task, error, revision)
-    return _row(task, revision) | {
+        return failed(task, error)
+    if result.status is Status.INTERRUPTED:  # a solver returns its best so far: not what the task asked for
+        raise KeyboardInterrupt
+    return _row(task) | {
         "status": result.status.name,
         **against_truth(problem, result.x, result.signs),
         "mse_y": result.mse_y,
         "iterations": result.steps,
-        "seconds": time.perf_counter() - began,
+        "seconds": svd_seconds + time.perf_counter() - began,
     }
 
 
-def failed(task: Task, error: BaseException, revision: str) -> Row:
+def failed(task: Task, error: BaseException) -> Row:
     """The row of a task that could not be run."""
     reason = " ".join(str(error).split())
-    return _row(task, revision) | {"status": FAILED, "error": f"{type(error).__name__}: {reason}"}
+    return _row(task) | {"status": FAILED, "error": f"{type(error).__name__}: {reason}"}
 
 
-def _row(task: Task, revision: str) -> Row:
+def _row(task: Task) -> Row:
     nothing = dict.fromkeys(("m", "O", "mse_y", "mse_x", "iterations", "seconds"))
-    stamp = {"version": phaselect.__version__, "revision": revision, "error": ""}
+    stamp = {"version": phaselect.__version__, "revision": git_revision(), "error": ""}
     return {"key": task.key, **asdict(task), **nothing, **stamp}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,21 +59,17 @@ class Store:
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
-        if not self.path.exists():
-            if read_only:
-                raise InputError(f"{path}: no such store; `phaselect sweep --store {path} ...` makes one")
-            _create(self.path)
-        _check_header(self.path)
-        with _explained(self.path):
-            self._lock = None if read_only else _take_lock(self.path)
-            uri = f"{self.path.resolve().as_uri()}?mode=rw"  # a reader too: the last one to leave tidies up the log
-            self._connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
-            try:
-                self._connection.execute(f"PRAGMA query_only = {int(read_only)}")
-                self._connection.execute("SELECT count(*) FROM runs").fetchone()
-            except sqlite3.Error:
-                self.close()
-                raise
+        if read_only and not self.path.exists():
+            raise InputError(f"{path}: no such store; `phaselect sweep --store {path} ...` makes one")
+        self._lock = None if read_only else _take_lock(self.path)
+        try:
+            if not self.path.exists():
+                _create(self.path)
+            _check_header(self.path)
+            self._connection = _connect(self.path, read_only)
+        except BaseException:
+            self._unlock()
+            raise
 
     def __enter__(self) -> Store:
         return self
@@ -83,6 +80,9 @@ class Store:
     def close(self) -> None:
         """Close the file; whatever was added is in it."""
         self._connection.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
         if self._lock is not None:
             Path(self._lock.name).unlink(missing_ok=True)
             self._lock.close()
@@ -164,13 +164,32 @@ class Store:
         self._connection.execute("COMMIT")
 
 
+def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
+    """Open a store. Readers too open it for writing: the last one to leave tidies up the log."""
+    mode = "mode=rw"
+    if read_only and not os.access(path.parent, os.W_OK) and not _log(path).exists():
+        mode = "mode=ro&immutable=1"  # in a folder that nobody can write to, nobody does
+    with _explained(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=60, isolation_level=None)
+        try:
+            connection.execute(f"PRAGMA query_only = {int(read_only)}")
+            connection.execute("SELECT count(*) FROM runs").fetchone()
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
 def _create(path: Path) -> None:
     """A new, empty store, written under another name first: a file under this name is a whole one."""
     fresh = path.with_name(f".{path.name}.new")
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: {path.parent} is not a folder")
     with _explained(path):
-        fresh.unlink(missing_ok=True)
+        for leftover in (fresh, _log(path), path.with_name(f"{path.name}-shm")):  # of a store that was deleted
+            leftover.unlink(missing_ok=True)
         connection = sqlite3.connect(fresh)
         connection.executescript(
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
@@ -200,25 +219,33 @@ def _check_header(path: Path) -> None:
         raise InputError(
             f"{path} is a store of version {version}; this phaselect reads version {VERSION}; it was left as it is"
         )
-    if size < (page if page > 1 else 65536) * pages:
+    whole = (page if page > 1 else 65536) * pages
+    if size < whole and not (_log(path).exists() and _log(path).stat().st_size):  # else the log has the rest
         raise InputError(f"{path} is truncated ({size} bytes): restore it from a copy; it was left as it is")
 
 
 def _take_lock(path: Path) -> Any:
     """One writer: hold a lock beside the store, which the system lifts however the process ends."""
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: {path.parent} is not a folder")
     try:
         import fcntl
     except ImportError:  # Windows: rows are still keyed and added in transactions
         return None
-    stream = path.with_name(f".{path.name}.lock").open("w")
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        stream.close()
-        raise InputError(
-            f"{path} is being written by another sweep: wait for it, or use another store and merge"
-        ) from None
-    return stream
+    lock = path.with_name(f".{path.name}.lock")
+    while True:
+        with _explained(path):
+            stream = lock.open("w")
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            stream.close()
+            raise InputError(
+                f"{path} is being written by another sweep: wait for it, or use another store and merge"
+            ) from None
+        if lock.exists() and os.fstat(stream.fileno()).st_ino == lock.stat().st_ino:
+            return stream
+        stream.close()  # the last holder removed the file while we took its lock
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import numpy as np
 from phaselect.errors import InputError
 from phaselect.experiments.executors import Executor, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
-from phaselect.experiments.runs import Pack, failed, git_revision
+from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
 from phaselect.tables import Columns, stack
 
@@ -37,13 +37,16 @@ class SweepProgress(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a sweep did: runs asked for, found in the store, added, failed among these; was it stopped early?"""
+    """What a sweep did: runs asked for, found in the store, added, failed among these; and what stopped it early.
+
+    stopped: "interrupted", "out of time", or nothing.
+    """
 
     total: int
     found: int
     added: int
     failed: int
-    stopped: bool
+    stopped: str
 
 
 def run_sweep(
@@ -86,14 +89,14 @@ def run_sweep(
                 progress(SweepProgress(found + counts["added"], counts["failed"], len(tasks), rate, left))
 
         report()
-        for pack, outcome in (executor or Processes()).outcomes(packer.packs(), git_revision(), stop):
+        for pack, outcome in (executor or Processes()).outcomes(packer.packs(), stop):
             rows = _rows(pack, outcome)
             open_store.add(rows)
             packer.learn(rows)
             counts["added"] += len(rows)
             counts["failed"] += sum(row["status"] == FAILED for row in rows)
             report()
-    stopped = counts["added"] < len(missing)
+    stopped = "" if counts["added"] == len(missing) else "interrupted" if interrupted() else "out of time"
     return Summary(len(tasks), len(tasks) - len(missing), counts["added"], counts["failed"], stopped)
 
 
@@ -175,5 +178,5 @@ def interrupt_deferred() -> Iterator[Callable[[], bool]]:
 
 def _rows(pack: Pack, outcome: list[Row] | Exception) -> list[Row]:
     if isinstance(outcome, Exception):
-        return [failed(task, outcome, git_revision()) for task in pack]
+        return [failed(task, outcome) for task in pack]
     return outcome
