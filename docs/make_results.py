@@ -3,11 +3,10 @@
 The tables come from `phaselect figure --all --scale paper --store runs.db --out FOLDER`.
 """
 
-from collections import Counter
 from pathlib import Path
 
 from phaselect.figures.gallery import FIGURES, draw, figure_module
-from phaselect.report.ledger import Entry, Tables, Verdict, judge_all
+from phaselect.report.ledger import Entry, Tables, judge_all, summary
 from phaselect.report.page import CLAIMS, PAPER_FIGURES
 from phaselect.report.thresholds import TextGrid, threshold_grids
 from phaselect.style import save
@@ -49,15 +48,13 @@ def page(tables: Tables) -> list[str]:
 
 def ledger(entries: list[Entry]) -> list[str]:
     """The claims as a table, with a count of the verdicts."""
-    counts = Counter(entry.finding.verdict for entry in entries)
-    summary = ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
     head = ["| the paper says | we measured | verdict |", "|---|---|---|"]
     rows = [
         f"| {claim.text} ({claim.where}) | {finding.measured} ([figure](#{claim.figures[0]})) "
         f"| **{finding.verdict.value}** |"
         for claim, finding in entries
     ]
-    return [f"{len(entries)} claims; {summary}.\n", *head, *rows]
+    return [f"{len(entries)} claims; {summary(entries)}.\n", *head, *rows]
 
 
 def text_grid(grid: TextGrid) -> list[str]:

@@ -145,11 +145,13 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     """The ratio alpha at which half of the instances are recovered, for each solver and size in a store.
 
     A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic regression, low and high from a
-    bootstrap over instances (95 %). With --curves: the share p of successes with its Wilson interval, the mean
-    seconds of a run, and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
+    bootstrap over instances (95 %); kind "limit" (n = 0) is its limit for large N, from a + b N^-c with three sizes or
+    more; the Bayes-optimal threshold is 1.128. With --curves: the share p of successes with its Wilson interval, the
+    mean seconds of a run, and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
     """
     from phaselect.experiments.store import Store
-    from phaselect.experiments.success import success_table, thresholds
+    from phaselect.experiments.success import success_table
+    from phaselect.experiments.thresholds import thresholds
 
     check_writable(out, ".csv")
     with Store(store, read_only=True) as open_store:

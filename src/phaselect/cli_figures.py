@@ -70,8 +70,10 @@ def studio(
 @click.option("--from", "source", type=click.Path(), help="Draw this table (with --all: the tables in this folder).")
 @studio_options
 def figure(name: str | None, every: bool, out: str, table_out: str | None, source: str | None, **options: Any) -> None:
-    """Compute and draw a figure of the paper: complexity, branches, stabilities, regularisation, annealing, success_sa,
-    success_amp, success_langevin, local_stability; or beyond it: critical_product, trajectories, solvers, rsb.
+    """Compute and draw a figure.
+
+    Of the paper: complexity, branches, stabilities, regularisation, annealing, success_sa, success_amp,
+    success_langevin, local_stability. Beyond it: critical_product, trajectories, solvers, population, rsb.
 
     Tables of theory are kept in a cache, runs in a store: the second time is fast. A table says in its first
     lines what computed it.
@@ -81,6 +83,8 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
 
     if every == (name is not None):
         raise InputError(f"give the name of a figure, or --all; the figures are {', '.join(FIGURES)}")
+    if every and table_out is not None:
+        raise InputError("--table goes with one figure; --all writes every table into the folder --out")
     if every:
         write_all(Path(out), source, options)
         return
@@ -96,7 +100,7 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
 
 def write_all(folder: Path, source: str | None, options: dict[str, Any]) -> dict[str, Table]:
     """Every figure as .png and .pdf, and its table, into a folder."""
-    from phaselect.figures.gallery import draw
+    from phaselect.figures.gallery import draw, make_folder
     from phaselect.style import save
 
     make_folder(folder)
@@ -119,14 +123,6 @@ def one_table(name: str, source: str | None, options: dict[str, Any]) -> Table:
         return load_table(source)
     with studio(name, **options) as work:
         return work.table(name)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder, or say in one line why not."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
 @example(

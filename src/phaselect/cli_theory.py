@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from phaselect.cli_tools import check_writable, emit, example
 from phaselect.errors import InputError
-from phaselect.files import save_table
 from phaselect.progress import work_bar
 from phaselect.ranges import number_range
 from phaselect.style import SUFFIXES
+from phaselect.tables import Table
 
 START = click.Choice(["uninformed", "informed"])
 
@@ -76,7 +76,7 @@ def point(
     found = saddle_point(alpha, mu, lam, phi, start)
     record = found.to_dict()
     if out is not None:
-        save_table(out, {name: np.array([value]) for name, value in record.items() if name != "message"})
+        Table({name: np.array([value]) for name, value in record.items() if name != "message"}).save(out)
         click.echo(f"wrote {out}", err=True)
     if as_json:
         click.echo(json.dumps(record))

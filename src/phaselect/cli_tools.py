@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.errors import InputError
-from phaselect.files import save_table
+from phaselect.tables import Table
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -67,7 +67,7 @@ def check_writable(path: str | None, *suffixes: str) -> None:
 def emit(columns: Mapping[str, NDArray[Any]], out: str | None, as_json: bool = False) -> None:
     """Write a table to a .csv file, or print it: aligned for people, or as JSON, one list a column."""
     if out is not None:
-        save_table(out, columns)
+        Table(dict(columns)).save(out)
         click.echo(f"wrote {out}: {len(next(iter(columns.values())))} rows, {len(columns)} columns", err=True)
     if as_json:
         click.echo(json.dumps({name: [plain(value) for value in column] for name, column in columns.items()}))

@@ -45,14 +45,6 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 
-def save_table(path: str | Path, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write named columns of equal length to a `.csv` file, atomically; floats in full precision."""
-    with atomic_write(path) as stream:
-        stream.write((",".join(columns) + "\n").encode())
-        for row in zip(*columns.values(), strict=True):
-            stream.write((",".join(str(value) for value in row) + "\n").encode())
-
-
 def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Read every array of an `.npz` file, without ever unpickling."""
     with _reading(path), open(path, "rb") as stream:

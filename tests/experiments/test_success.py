@@ -7,16 +7,14 @@ from scipy.special import expit
 from scipy.stats import binomtest
 
 from phaselect import InputError
-from phaselect.experiments.success import (
+from phaselect.experiments.success import success_table, time_to_solution, wilson
+from phaselect.experiments.thresholds import (
     Interval,
     Threshold,
     alpha_50,
     large_n_limit,
     logistic_midpoint,
-    success_table,
     thresholds,
-    time_to_solution,
-    wilson,
 )
 from phaselect.tables import Table
 
@@ -105,6 +103,30 @@ def test_a_jump_between_two_alphas_is_known_to_the_gap():
     assert value == pytest.approx(1.2125, abs=1e-3)
 
 
+@pytest.mark.parametrize("instances", [1, 2, 3, 5, 10])
+def test_few_instances_of_a_steep_curve_are_covered_too(instances):
+    """Nominal 95 %; of 200 intervals at least 182 must cover."""
+    rng = np.random.default_rng(instances)
+    covered = 0
+    for middle in rng.uniform(1.15, 1.4, 200):
+        _, low, high = alpha_50(rows(draw(rng, middle, 0.004, instances))).interval
+        covered += low <= middle <= high
+    assert covered >= 182
+
+
+def test_intervals_are_in_order_whatever_the_data():
+    rng = np.random.default_rng(7)
+    for _ in range(100):
+        value, low, high = alpha_50(rows(rng.random((int(rng.integers(1, 4)), ALPHAS.size)) < rng.random())).interval
+        assert math.isnan(value) or low <= value <= high
+        assert low <= high
+
+
+def test_a_falling_curve_has_no_threshold():
+    interval = alpha_50(rows(np.repeat(ALPHAS[None] < 1.3, 20, axis=0))).interval
+    assert str(interval) == "unknown"
+
+
 def test_midpoints_that_the_data_do_not_reach():
     alphas, trials = np.array([1.1, 1.2, 1.3]), np.full((3, 3), 100.0)
     hits = np.array([[10.0, 10.1, 10.2], [90.0, 90.1, 90.2], [60.0, 50.0, 40.0]])
@@ -116,7 +138,8 @@ def test_midpoints_that_the_data_do_not_reach():
 def test_curves_that_do_not_cross_one_half():
     value, low, high = alpha_50(rows(np.zeros((10, ALPHAS.size), dtype=bool))).interval
     assert math.isnan(value)
-    assert (low, high) == (1.475, math.inf)
+    assert (low, high) == (1.475, math.inf)  # ten times nothing excludes one half
+    assert alpha_50(rows(np.zeros((2, ALPHAS.size), dtype=bool))).interval.low == 1.0  # twice nothing does not
     value, low, high = alpha_50(rows(np.ones((10, ALPHAS.size), dtype=bool))).interval
     assert math.isnan(value)
     assert (low, high) == (1.0, 1.1)
@@ -129,7 +152,8 @@ def test_thresholds_tell_curves_apart():
     found = thresholds(table)
     assert found["n"].tolist() == [100, 200]
     assert np.allclose(found["alpha_50"], [1.25, 1.2], atol=0.01)
-    assert found["runs_each"].tolist() == [100, 100]
+    assert found["instances"].tolist() == [100, 100]
+    assert found["kind"].tolist() == ["threshold", "threshold"]
 
 
 def test_large_n_limit_of_exact_thresholds():
@@ -138,22 +162,54 @@ def test_large_n_limit_of_exact_thresholds():
 
     def threshold(n):
         value = 1.13 + 0.9 * n**-0.5
-        return Threshold(Interval(value, value, value), value + 0.001 * rng.standard_normal(1000))
+        return Threshold(Interval(value, value, value), value + 0.001 * rng.standard_normal(1000), 100)
 
     fit = large_n_limit(sizes, [threshold(n) for n in sizes])
     assert fit.limit.value == pytest.approx(1.13, abs=1e-6)
     assert fit.amplitude == pytest.approx(0.9, abs=1e-5)
-    assert fit.exponent.value == pytest.approx(0.5)
+    assert fit.exponent == pytest.approx(0.5)
     assert fit.limit.low < 1.13 < fit.limit.high
     assert fit.limit.high - fit.limit.low < 0.03
 
 
-def test_large_n_limit_needs_three_sizes():
-    known = Threshold(Interval(1.2, 1.1, 1.3), np.full(1000, 1.2))
-    with pytest.raises(InputError, match="three sizes"):
-        large_n_limit([100, 200], [known, known])
-    unknown = Threshold(Interval(math.nan, 1.1, math.inf), np.full(1000, math.nan))
-    assert math.isnan(large_n_limit([100, 200, 400], [known, known, unknown]).limit.value)
+def test_large_n_limit_leaves_out_sizes_that_say_little():
+    """A single instance has no spread; taken for exact, it would decide the fit."""
+    rng = np.random.default_rng(6)
+
+    def threshold(value, instances):
+        spread = 0.002 * rng.standard_normal(1000) if instances > 1 else np.zeros(1000)
+        return Threshold(Interval(value, value - 0.004, value + 0.004), value + spread, instances)
+
+    found = [threshold(1.13 + 0.9 * n**-0.5, 100) for n in (100, 200, 400, 800)]
+    alone = large_n_limit([100, 200, 400, 800], found)
+    assert large_n_limit([100, 200, 400, 800, 1600], [*found, threshold(1.3, 1)]) == alone
+
+
+def test_large_n_limit_of_three_sizes_takes_the_exponent_for_granted():
+    known = [Threshold(Interval(v, v - 0.01, v + 0.01), np.full(1000, v), 50) for v in (1.22, 1.19, 1.17)]
+    fit = large_n_limit([100, 200, 400], known)
+    assert fit.exponent == 0.5
+    assert math.isnan(large_n_limit([100, 200], known[:2]).limit.value)
+    unknown = Threshold(Interval(math.nan, 1.1, math.inf), np.full(1000, math.nan), 50)
+    assert math.isnan(large_n_limit([100, 200, 400], [*known[:2], unknown]).limit.value)
+    with pytest.raises(InputError, match="for each size"):
+        large_n_limit([100, 200], known)
+
+
+def test_limits_are_in_the_table_of_thresholds():
+    rng = np.random.default_rng(8)
+    parts = [rows(draw(rng, 1.13 + 0.9 * n**-0.5, 0.02), n=n) for n in (100, 200, 400, 800)]
+    table = Table({name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns})
+    found = Table(thresholds(table)).where(kind="limit")
+    assert found["n"].tolist() == [0]
+    assert found["low"][0] < 1.13 < found["high"][0]
+
+
+def test_intervals_print_themselves():
+    assert str(Interval(1.2, 1.19, 1.21)) == "1.200 [1.190, 1.210]"
+    assert str(Interval(math.nan, 1.475, math.inf)) == "above 1.48"
+    assert str(Interval(math.nan, 1.0, 1.1)) == "below 1.1"
+    assert str(Interval(math.nan, 1.0, math.inf)) == "unknown"
 
 
 def test_time_to_solution_is_that_of_repeated_runs():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -9,8 +10,11 @@ import pytest
 from phaselect import InputError
 from phaselect.experiments.executors import Here
 from phaselect.experiments.grid import Grid
+from phaselect.experiments.sweep import run_sweep
 from phaselect.figures import gallery
+from phaselect.figures.context import Context
 from phaselect.figures.gallery import FIGURES, Studio, draw, figure_module
+from phaselect.figures.solvers import on_common_instances
 from phaselect.figures.success_curves import analyse
 from phaselect.tables import Table, load_table
 
@@ -34,7 +38,7 @@ def swept(tmp_path_factory):
 
 
 def test_all_figures_have_a_caption_and_a_module():
-    assert len(FIGURES) == 13
+    assert len(FIGURES) == 14
     for name in FIGURES:
         assert len(figure_module(name).CAPTION) > 80
     with pytest.raises(InputError, match="no figure 'nonsense'"):
@@ -50,7 +54,7 @@ def test_success_figure_counts_what_the_store_has(swept):
     assert len(swept.where(kind="threshold")) == 4 * 2 + 2 * 2
     limits = swept.where(kind="limit", solver="amp")
     assert len(limits) <= 2
-    assert swept.provenance["runs"] == str(4 * 4 * 2 * 6 + 2 * 2 * 2 * 3)
+    assert swept.provenance["runs"] == "216 of the 216 of preset amp"
     assert swept.provenance["command"] == "phaselect figure success_amp --scale small"
 
 
@@ -103,6 +107,51 @@ def test_stored_takes_what_is_there_and_computes_nothing(tmp_path, swept, monkey
         Studio(store=tmp_path / "none.db", stored=True).table("success_amp")
 
 
+def test_stored_draws_a_partial_store(tmp_path):
+    """Of the preset some sizes, one rate, two instances and nothing that succeeded."""
+    path = tmp_path / "runs.db"
+    run_sweep([Grid(("sa",), (100,), (1.1, 1.125), instances=2, eps=(0.1,))], path, Here())
+    table = Studio(store=path, stored=True).table("success_sa")
+    assert table.provenance["runs"].startswith("4 of the ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(draw("success_sa", table).axes) == 3
+
+
+def test_common_instances():
+    columns = {"n": [1, 1, 1, 2, 2], "alpha": [2.0] * 5, "seed": [0, 0, 1, 0, 0], "solver": ["a", "b", "a", "a", "b"]}
+    rows = on_common_instances(Table({name: np.array(column) for name, column in columns.items()}))
+    assert rows["seed"].tolist() == [0, 0, 0, 0]
+    assert rows["n"].tolist() == [1, 1, 2, 2]
+
+
+def test_trajectories_meet_the_theory(monkeypatch):
+    from phaselect.figures import trajectories
+
+    monkeypatch.setattr(trajectories, "N", 300)
+    monkeypatch.setattr(trajectories, "AMP_ALPHAS", (1.4,))
+    monkeypatch.setattr(trajectories, "SA_ALPHAS", (1.4,))
+    table = Table(trajectories.compute(Context("small", None)))
+    assert set(table.values("source")) == {"amp", "sa", "state evolution", "branch"}
+    theory = table.where(source="branch")
+    for seed in (0, 1):
+        run = table.where(source="sa", seed=seed)
+        np.testing.assert_allclose(run["mu"], theory["mu"])
+        hot = run["mu"] < 1.0
+        assert abs(np.mean(run["mse_y"][hot] / theory["mse_y"][hot]) - 1) < 0.1
+    assert len(draw("trajectories", table).axes) == 3
+
+
+def test_a_damaged_cache_is_computed_again(tmp_path, monkeypatch):
+    module = figure_module("critical_product")
+    columns = {"product": np.array([0.5, 1.0]), "alpha": np.array([1.2, 1.1]), "alpha_bayes": np.array([1.1, 1.1])}
+    monkeypatch.setattr(module, "compute", lambda context: columns)
+    Studio(cache=tmp_path).table("critical_product")
+    (cached,) = tmp_path.iterdir()
+    cached.write_text("a,b\n1\n")
+    assert len(Studio(cache=tmp_path).table("critical_product")) == 2
+
+
 def test_figure_command(tmp_path, swept):
     swept.save(tmp_path / "amp.csv")
     done = run("figure", "success_amp", "--from", "amp.csv", "--out", "amp.svg", "--table", "copy.csv", cwd=tmp_path)
@@ -117,6 +166,8 @@ def test_figure_command(tmp_path, swept):
         (["figure", "--out", "x.png"], "give the name of a figure"),
         (["figure", "rsb", "--all", "--out", "x"], "give the name of a figure"),
         (["figure", "rsb", "--out", "x.txt"], "name the file"),
+        (["figure", "--all", "--table", "x.csv", "--out", "x"], "--table goes with one figure"),
+        (["figure", "rsb", "--from", "amp.csv", "--out", "x.png"], "the table of figure success_amp, not of rsb"),
         (["figure", "rsb", "--from", "none.csv", "--out", "x.png"], "none.csv: no such file"),
         (["figure", "rsb", "--from", "bad.csv", "--out", "x.png"], "not a table of figure rsb"),
         (["figure", "success_sa", "--store", "none.db", "--stored", "--out", "x.png"], "no such store"),
@@ -127,6 +178,7 @@ def test_figure_command(tmp_path, swept):
 )
 def test_bad_input_gets_one_line(tmp_path, arguments, words):
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "amp.csv").write_text("# figure: success_amp\na,b\n1,2\n")
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert words in done.stderr
@@ -152,5 +204,5 @@ def test_analysis_of_a_curve_without_a_threshold():
     )
     found = Table(analyse(rows))
     assert np.isnan(found.where(kind="threshold")["value"][0])
-    assert found.where(kind="threshold")["low"][0] == 1.2
+    assert found.where(kind="threshold")["low"][0] == 1.0  # two runs at each alpha exclude nothing
     assert (found.where(kind="share")["tts_99"] == np.inf).all()

@@ -28,14 +28,14 @@ def report(tmp_path_factory):
 
 def test_the_folder_has_every_figure_and_its_table(report):
     for suffix in ("png", "pdf", "csv"):
-        assert len(list(report.glob(f"*.{suffix}"))) == 13
+        assert len(list(report.glob(f"*.{suffix}"))) == 14
 
 
 def test_the_page_is_self_contained(report):
     text = (report / "index.html").read_text()
     assert "http://" not in text
     assert "https://" not in text
-    assert text.count("src='data:image/png;base64,") == 13
+    assert text.count("src='data:image/png;base64,") == 14
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -58,7 +58,7 @@ def test_in_a_browser(report, tmp_path, width):
         browser.close()
     assert problems == []
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
-    assert len(images) == 13
+    assert len(images) == 14
     assert all(complete and natural > 500 and 0 < shown <= width and alt for complete, natural, shown, alt in images)
     assert scroll <= client
     assert verdicts >= 25

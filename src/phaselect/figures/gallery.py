@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import os
@@ -19,7 +20,7 @@ from phaselect.errors import InputError
 from phaselect.experiments.executors import Executor
 from phaselect.experiments.grid import all_tasks, preset
 from phaselect.experiments.runs import git_revision
-from phaselect.experiments.store import Store
+from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
 from phaselect.style import style
@@ -41,6 +42,7 @@ FIGURES = (
     "critical_product",
     "trajectories",
     "solvers",
+    "population",
     "rsb",
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
@@ -68,8 +70,9 @@ class Studio:
     def table(self, name: str) -> Table:
         """The table of a figure: from the cache if these very sources have computed it, or computed now."""
         module = figure_module(name)
-        cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{_sources()}.csv"
-        if cached.exists():
+        folder = make_folder(self.cache or cache_folder())
+        cached = folder / f"{name}-{self.scale}-{_sources()}.csv"
+        with contextlib.suppress(InputError):  # not there, or damaged: compute it
             return load_table(cached)
         swept: list[Table] = []
 
@@ -88,29 +91,29 @@ class Studio:
         }
         if swept:  # the store is their cache
             revisions = np.unique(np.concatenate([part["revision"] for part in swept]))
-            provenance["runs"] = str(sum(len(part) for part in swept))
+            provenance["runs"] = ", ".join(part.provenance["runs"] for part in swept)
             provenance["took"] = f"{sum(np.nansum(part['seconds']) for part in swept):.0f} s of one core"
             provenance["revisions of the runs"] = " ".join(revisions)
             return Table(columns, provenance).rounded(DIGITS)
-        table = Table(columns, provenance | {"seconds": f"{time.perf_counter() - began:.0f} s"}).rounded(DIGITS)
-        cached.parent.mkdir(parents=True, exist_ok=True)
+        table = Table(columns, provenance | {"took": f"{time.perf_counter() - began:.0f} s"}).rounded(DIGITS)
         table.save(cached)
         return table
 
     def rows(self, preset_name: str) -> Table:
         """The runs of a preset sweep."""
         grids = preset(preset_name, self.scale)
-        path = self.store or cache_folder() / "runs.db"
-        if not self.stored:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if run_sweep(grids, path, self.executor, progress=self.sweep_progress).stopped:
-                raise KeyboardInterrupt
+        path = self.store or make_folder(cache_folder()) / "runs.db"
+        if not self.stored and run_sweep(grids, path, self.executor, progress=self.sweep_progress).stopped:
+            raise KeyboardInterrupt
         with Store(path, read_only=True) as store:
             table = store.table()
-        chosen = table.take(np.isin(table["key"], [task.key for task in all_tasks(grids)]))
+        keys = [task.key for task in all_tasks(grids)]
+        chosen = table.take(np.isin(table["key"], keys))
         if len(chosen) == 0:
             raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}")
-        return chosen
+        crashed = int(np.sum(chosen["status"] == FAILED))
+        runs = f"{len(chosen)} of the {len(keys)} of preset {preset_name}" + (f", {crashed} crashed" if crashed else "")
+        return Table(chosen.columns, {"runs": runs})
 
 
 def figure_module(name: str) -> FigureModule:
@@ -122,6 +125,8 @@ def figure_module(name: str) -> FigureModule:
 
 def draw(name: str, table: Table) -> Figure:
     """A figure from its table, in our style."""
+    if table.provenance.get("figure", name) != name:
+        raise InputError(f"this is the table of figure {table.provenance['figure']}, not of {name}")
     try:
         with style():
             return figure_module(name).draw(table)
@@ -133,6 +138,15 @@ def cache_folder() -> Path:
     """$PHASELECT_CACHE, or `phaselect` in the user's folder for caches."""
     own = os.environ.get("PHASELECT_CACHE")
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "phaselect"
+
+
+def make_folder(folder: Path) -> Path:
+    """Make a folder where there is none, or say in one line why that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+    return folder
 
 
 def _sources() -> str:

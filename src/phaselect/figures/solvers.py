@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phaselect.experiments.contenders import CONTENDERS
+from phaselect.experiments.thresholds import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.success_curves import BAYES_OPTIMAL, analyse
+from phaselect.figures.success_curves import analyse, legend
 from phaselect.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
 from phaselect.tables import Columns, Table
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Share of instances recovered by each solver, one run each on the same instances (the front door `solve` tries "
-    "several in turn), at each N, with 95 % Wilson intervals; and, for the largest N, the time of repeated runs on "
-    "one core until one has succeeded with 99 % certainty. Dashed: 1.128, the Bayes-optimal threshold."
+    "several in turn), at each N, with 95 % Wilson intervals. Then, for the largest N: the time of repeated runs "
+    "on one "
+    "core until one has succeeded with 99 % certainty, and the share recovered against the mean time of a run at 1.2 "
+    "(filled) and 1.3 (open) measurements per unknown. Dashed: 1.128, the Bayes-optimal threshold."
 )
 STYLES = {
     "solve": ("-", "o", "black"),
@@ -34,21 +37,32 @@ TITLES = {"solve": "phaselect.solve"} | {name: CONTENDERS[name].title for name i
 
 
 def compute(context: Context) -> Columns:
-    """Success and time of the preset sweep."""
-    return analyse(context.rows("solvers"))
+    """Success and time of the preset sweep, on the instances that every solver has been run on."""
+    return analyse(on_common_instances(context.rows("solvers")))
+
+
+def on_common_instances(rows: Table) -> Table:
+    """The rows of the instances on which all solvers were run."""
+    keys = np.array(
+        [f"{n} {alpha} {seed}" for n, alpha, seed in zip(rows["n"], rows["alpha"], rows["seed"], strict=True)]
+    )
+    names, counts = np.unique(keys, return_counts=True)
+    return rows.take(np.isin(keys, names[counts == len(rows.values("solver"))]))
 
 
 def draw(table: Table) -> Figure:
-    """A panel for each N, and one for the time."""
+    """A panel for each N, and two for the time."""
     shares = table.where(kind="share")
     sizes = sorted(shares.values("n"))
-    figure, axes = panels(len(sizes) + 1)
+    figure, axes = panels(2, 2) if len(sizes) == 2 else panels(len(sizes) + 2)
     for panel, n in zip(axes, sizes, strict=False):
         _draw_success(panel, shares.where(n=n))
         panel.set_title(f"$N = {n}$")
-    axes[0].legend(loc="lower right", fontsize=6.5)
-    _draw_time(axes[-1], shares.where(n=sizes[-1]))
-    axes[-1].set_title(f"$N = {sizes[-1]}$")
+    legend(axes[0], loc="lower right", fontsize=6.5)
+    _draw_time(axes[-2], shares.where(n=sizes[-1]))
+    _draw_share_against_time(axes[-1], shares.where(n=sizes[-1]))
+    for panel in axes[-2:]:
+        panel.set_title(f"$N = {sizes[-1]}$")
     letter(axes)
     return figure
 
@@ -56,7 +70,7 @@ def draw(table: Table) -> Figure:
 def _draw_success(axes: Axes, shares: Table) -> None:
     for solver, (dashes, marker, colour) in STYLES.items():
         own = shares.where(solver=solver)
-        bars = [own["value"] - own["low"], own["high"] - own["value"]]
+        bars = np.maximum([own["value"] - own["low"], own["high"] - own["value"]], 0.0)
         line = axes.errorbar(
             own["alpha"], own["value"], yerr=bars, ls=dashes, marker=marker, ms=3, lw=1, elinewidth=0.5, color=colour
         )
@@ -75,6 +89,14 @@ def _draw_time(axes: Axes, shares: Table) -> None:
     axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.8)
     axes.set(xlabel=ALPHA, ylabel="seconds to 99 % certainty", yscale="log")
     _mark_alphas(axes)
+
+
+def _draw_share_against_time(axes: Axes, shares: Table) -> None:
+    for solver, (_, marker, colour) in STYLES.items():
+        for alpha, face in ((1.2, colour), (1.3, "white")):
+            own = shares.where(solver=solver, alpha=alpha)
+            axes.plot(own["seconds"], own["value"], marker, ms=5, color=colour, mfc=face)
+    axes.set(xlabel="mean seconds of a run", ylabel="share of instances recovered", xscale="log", ylim=(-0.05, 1.05))
 
 
 def _mark_alphas(axes: Axes) -> None:

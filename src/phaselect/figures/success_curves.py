@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.experiments.success import CURVE, alpha_50, curves, finished, large_n_limit, success_table
-from phaselect.style import ALPHA, BLUE, GREY, RED, letter, panels, shades
+from phaselect.experiments.success import CURVE, success_table
+from phaselect.experiments.thresholds import BAYES_OPTIMAL, thresholds
+from phaselect.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
 from phaselect.tables import Columns, Table, stack
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-BAYES_OPTIMAL = 1.128
-"""Published threshold of Bayes-optimal message passing, where the anneal at mu*lam = 1 begins to work."""
-NOTHING = dict.fromkeys(("trials", "successes", "seconds", "tts_50", "tts_99", "amplitude", "exponent"), math.nan)
 
 
 def caption(title: str, anneal: str) -> str:
@@ -33,91 +30,109 @@ def analyse(rows: Table) -> Columns:
     """One table with three kinds of rows.
 
     "share": successes at one alpha, `value` with its Wilson interval `low` to `high`. "threshold": alpha_50 of a
-    curve. "limit": its extrapolation to infinite N over the sizes of a family, with amplitude and exponent.
+    curve. "limit": its extrapolation to infinite N (n = 0) over the sizes of a family, with amplitude and exponent.
     """
-    shares = success_table(rows)
-    columns = {name: shares[name] for name in (*CURVE, "alpha", "trials", "successes", "seconds", "tts_50", "tts_99")}
-    ends = {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
-    parts: list[dict[str, Any]] = [{"kind": "share"} | columns | ends | {"amplitude": math.nan, "exponent": math.nan}]
-    families: dict[str, list[Any]] = {}
-    for curve, own in curves(rows):
-        found = alpha_50(own)
-        parts.append(_row("threshold", curve, found.interval) | {"trials": float(len(finished(own)))})
-        family = {name: value for name, value in curve.items() if name != "n"}
-        families.setdefault(repr(family), []).append((family, int(curve["n"]), found))
-    for members in families.values():
-        known = [(n, found) for _, n, found in members if math.isfinite(found.interval.value)]
-        if len(known) >= 3:
-            fit = large_n_limit([n for n, _ in known], [found for _, found in known])
-            row = _row("limit", members[0][0] | {"n": 0}, fit.limit)
-            parts.append(row | {"amplitude": fit.amplitude, "exponent": fit.exponent.value})
+    shares, middles = success_table(rows), thresholds(rows)
+    names = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
+    parts: list[dict[str, Any]] = [
+        {"kind": "share", **{name: shares[name] for name in (*CURVE, "alpha", *names)}}
+        | {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
+        | {"instances": shares["trials"], "amplitude": math.nan, "exponent": math.nan},
+        {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", "amplitude", "exponent")}
+        | {"value": middles["alpha_50"], "alpha": math.nan}
+        | dict.fromkeys(names, math.nan),
+    ]
     return stack({name: part[name] for name in parts[0]} for part in parts)
-
-
-def _row(kind: str, curve: dict[str, Any], interval: tuple[float, float, float]) -> dict[str, Any]:
-    value, low, high = interval
-    return {"kind": kind} | curve | {"alpha": math.nan} | NOTHING | {"value": value, "low": low, "high": high}
 
 
 def draw_success(table: Table, solver: str) -> Figure:
     """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; not at fixed lam."""
     table = table.take((table["product"] != 0.0) & (table["solver"] != "sa-fixed"))
     own = table.where(solver=solver)
+    colours = size_colours(own)
     figure, axes = panels(3)
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
-        draw_rate(panel, own.where(eps=eps))
+        draw_shares(panel, own.where(eps=eps), colours)
         panel.set_title(rf"$\epsilon = {eps:g}$")
-    axes[0].legend()
+        legend(panel)
     draw_thresholds(axes[2], table)
     letter(axes)
     return figure
 
 
-def draw_rate(axes: Axes, table: Table) -> None:
-    """Success at one rate, a curve for each N; a diamond at one half for alpha_50."""
+def size_colours(table: Table) -> dict[int, Any]:
+    """A colour for each N of a table, the same in all of its panels."""
     sizes = sorted(table.where(kind="share").values("n"))
-    for n, colour in zip(sizes, shades(len(sizes)), strict=True):
+    return dict(zip(sizes, shades(len(sizes)), strict=True))
+
+
+def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], marker: str = "o") -> None:
+    """Success against alpha, a curve for each N; a diamond at one half for alpha_50."""
+    for n, colour in colours.items():
         share = table.where(kind="share", n=n)
+        if len(share) == 0:
+            continue
         bars = [share["value"] - share["low"], share["high"] - share["value"]]
-        runs = f"{share['trials'].max():.0f} runs" if share["trials"].max() == share["trials"].min() else ""
         axes.errorbar(
             share["alpha"],
             share["value"],
-            yerr=bars,
-            fmt="o-",
+            yerr=np.maximum(bars, 0.0),
+            fmt=f"{marker}-",
             ms=2.5,
             lw=1.0,
             elinewidth=0.6,
             color=colour,
-            label=f"$N = {n}$" + (f", {runs}" if runs else ""),
+            label=f"$N = {n}$, {_counts(share['trials'])} runs",
         )
         middle = table.where(kind="threshold", n=n)
-        if len(middle) and np.isfinite(middle["value"][0]):
-            width = [[middle["value"][0] - middle["low"][0]], [middle["high"][0] - middle["value"][0]]]
-            axes.errorbar(
-                middle["value"], [0.5], xerr=width, fmt="D", ms=4, color=colour, mec="black", mew=0.5, zorder=5
-            )
+        middle = middle.take(np.isfinite(middle["value"] + middle["low"] + middle["high"]))
+        width = [middle["value"] - middle["low"], middle["high"] - middle["value"]]
+        axes.errorbar(
+            middle["value"],
+            0.5 + 0 * middle["value"],
+            xerr=width,
+            fmt="D",
+            ms=4,
+            color=colour,
+            mec="black",
+            mew=0.5,
+            zorder=5,
+        )
     axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
     axes.axhline(0.5, color=GREY, ls=":", lw=0.7)
     axes.set(xlabel=ALPHA, ylabel="share of instances recovered", ylim=(-0.03, 1.05))
 
 
+def _counts(trials: Any) -> str:
+    low, high = int(trials.min()), int(trials.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def legend(axes: Axes, **options: Any) -> None:
+    """A legend, if there is anything to name."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**options)
+
+
 def draw_thresholds(axes: Axes, table: Table) -> None:
     """alpha_50 against N for every family of curves, with the fitted a + b N^-c."""
     middles = table.where(kind="threshold")
-    middles = middles.take(np.isfinite(middles["value"]))
-    families = list(dict.fromkeys(zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)))
-    styles = (("o", BLUE), ("s", RED), ("^", "black"), ("v", GREY))
+    middles = middles.take(np.isfinite(middles["value"] + middles["low"] + middles["high"]))
+    named = zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)
+    families = list({repr(family): family for family in named}.values())  # not-a-number differs from itself
+    styles = (("o", BLUE), ("s", RED), ("^", "black"), ("v", GREY), ("D", GREEN), ("P", PINK))
     for (solver, eps), (marker, colour) in zip(families, styles, strict=False):
-        own = middles.where(solver=solver, eps=eps)
-        label = rf"{solver}, $\epsilon = {eps:g}$"
-        limit = table.where(kind="limit", solver=solver, eps=eps)
+        own, limit = (
+            part.take((part["solver"] == solver) & ((part["eps"] == eps) | np.isnan(part["eps"])))
+            for part in (middles, table.where(kind="limit"))
+        )
+        label = solver + ("" if math.isnan(eps) else rf", $\epsilon = {eps:g}$")
         if len(limit) and np.isfinite(limit["value"][0]):
             n = np.geomspace(own["n"].min(), 2 * own["n"].max(), 60)
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
             axes.plot(n, fit, color=colour, lw=0.8)
             label += rf" $\to$ {limit['value'][0]:.3f} [{limit['low'][0]:.3f}, {limit['high'][0]:.3f}]"
-        bars = np.abs([own["value"] - own["low"], own["high"] - own["value"]])
+        bars = [own["value"] - own["low"], own["high"] - own["value"]]
         axes.errorbar(own["n"], own["value"], yerr=bars, fmt=marker, color=colour, ms=4, label=label)
     axes.axhline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
     axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered")
@@ -126,4 +141,4 @@ def draw_thresholds(axes: Axes, table: Table) -> None:
     axes.xaxis.minorticks_off()
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + (0.1 + 0.08 * len(families)) * (high - low))  # room for the legend
-    axes.legend(loc="upper right", fontsize=6.5)
+    legend(axes, loc="upper right", fontsize=6.5)

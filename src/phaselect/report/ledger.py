@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -38,10 +39,9 @@ class Claim(NamedTuple):
     figures: tuple[str, ...]
     judge: Judge
 
-    @property
-    def command(self) -> str:
-        """What recomputes the numbers."""
-        return f"phaselect figure {self.figures[0]} --out {self.figures[0]}.pdf"
+    def commands(self, tables: Tables) -> list[str]:
+        """What recomputes the numbers, at the scale at which they were computed."""
+        return [tables[name].provenance.get("command", f"phaselect figure {name}") for name in self.figures]
 
 
 class Entry(NamedTuple):
@@ -67,6 +67,12 @@ def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Judge], Judge]]:
 def judge_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
     """Every claim with its finding."""
     return [Entry(claim, claim.judge(tables)) for claim in claims]
+
+
+def summary(entries: Sequence[Entry]) -> str:
+    """How many claims met which verdict."""
+    counts = Counter(entry.finding.verdict for entry in entries)
+    return ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
 
 
 def verdict(right: bool, otherwise: Verdict = Verdict.FAILS) -> Verdict:

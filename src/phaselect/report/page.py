@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import phaselect
 from phaselect.figures.gallery import FIGURES, figure_module
 from phaselect.files import atomic_write
-from phaselect.report.ledger import Entry, Tables, Verdict, judge_all
+from phaselect.report.ledger import Entry, Tables, Verdict, judge_all, summary
 from phaselect.report.solver_claims import SOLVER_CLAIMS
 from phaselect.report.theory_claims import THEORY_CLAIMS
 from phaselect.report.thresholds import threshold_grids
@@ -27,9 +26,9 @@ def build_report(tables: Tables, folder: Path) -> Path:
     entries = judge_all(CLAIMS, tables)
     body = "\n".join(
         [
-            _head(tables, entries),
+            _head(entries),
             "<h2 id='claims'>Claims of the paper</h2>",
-            _ledger(entries),
+            _ledger(entries, tables),
             "<h2 id='thresholds'>Thresholds by size</h2>",
             _thresholds(tables),
             "<h2 id='figures'>Figures of the paper</h2>",
@@ -53,33 +52,33 @@ def _style() -> str:
     return files("phaselect.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
-def _head(tables: Tables, entries: list[Entry]) -> str:
-    counts = Counter(entry.finding.verdict for entry in entries)
-    summary = ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
-    commands = [table.provenance.get("command", "") for table in tables.values()]
-    scale = "at the scale of the paper" if any("paper" in command for command in commands) else "at small scale"
+def _head(entries: list[Entry]) -> str:
     return (
         "<h1>Phase selection, reproduced</h1>"
         "<p>Every figure of D. Straziota and L. Saglietti, <i>Isolating the hard core of phaseless inference: the "
         "Phase selection formulation</i>, recomputed with phaselect: theory and measurement side by side, and "
         "each claim of "
-        f"the paper with what we measured. {len(entries)} claims; {escape(summary)}.</p>"
-        f"<p class='note'>phaselect {phaselect.__version__}, runs {scale}; each figure says which command and which "
-        "revision made it. Brackets hold 95 % intervals.</p>"
+        f"the paper with what we measured. {len(entries)} claims; {escape(summary(entries))}.</p>"
+        f"<p class='note'>phaselect {phaselect.__version__}; each figure says which command, runs and revision made "
+        "it. Brackets hold 95 % intervals.</p>"
         "<nav><a href='#claims'>Claims</a><a href='#thresholds'>Thresholds</a><a href='#figures'>Figures</a>"
         "<a href='#beyond'>Beyond the paper</a></nav>"
     )
 
 
-def _ledger(entries: list[Entry]) -> str:
+def _ledger(entries: list[Entry], tables: Tables) -> str:
     rows = [
         f"<tr><td>{escape(entry.claim.text)}<div class='note'>{escape(entry.claim.where)}</div></td>"
-        f"<td>{escape(entry.finding.measured)}<div><code>{escape(entry.claim.command)}</code></div></td>"
+        f"<td>{escape(entry.finding.measured)}{_commands(entry, tables)}</td>"
         f"<td class='verdict {MARKS[entry.finding.verdict]}'>{escape(entry.finding.verdict.value)}</td></tr>"
         for entry in entries
     ]
     head = "<thead><tr><th>The paper says</th><th>We measured</th><th>Verdict</th></tr></thead>"
     return f"<table class='ledger'>{head}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def _commands(entry: Entry, tables: Tables) -> str:
+    return "".join(f"<div><code>{escape(command)}</code></div>" for command in entry.claim.commands(tables))
 
 
 def _thresholds(tables: Tables) -> str:

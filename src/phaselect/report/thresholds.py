@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.experiments.contenders import CONTENDERS
+from phaselect.experiments.thresholds import Interval
 from phaselect.report.ledger import Tables
-from phaselect.report.solver_claims import Half, halves, limit
+from phaselect.report.solver_claims import halves, limit
 from phaselect.tables import Table
 
 
@@ -32,7 +33,11 @@ def threshold_grids(tables: Tables) -> Iterator[TextGrid]:
             products = {repr(product): product for product in own.where(kind="threshold").values("product")}
             for product in products.values():
                 yield _by_rate(own.take(_equal(own, product)), solver, product)
-    yield _by_solver(tables["solvers"].where(kind="threshold"))
+    for name, title in (
+        ("population", "Population annealing and baselines"),
+        ("solvers", "All solvers on the same instances"),
+    ):
+        yield _by_solver(tables[name].where(kind="threshold"), title)
 
 
 def _by_rate(own: Table, solver: str, product: float) -> TextGrid:
@@ -47,20 +52,20 @@ def _by_rate(own: Table, solver: str, product: float) -> TextGrid:
     return TextGrid(_title(solver) + extra, ["", *(f"ε = {rate:g}" for rate in rates)], rows)
 
 
-def _by_solver(own: Table) -> TextGrid:
+def _by_solver(own: Table, title: str) -> TextGrid:
     """A column for each N, a line for each solver."""
     sizes = sorted(own.values("n"))
     rows = [[_title(solver), *(_shown(halves(own, solver).get(n)) for n in sizes)] for solver in own.values("solver")]
-    return TextGrid("All solvers on the same instances", ["", *(f"N = {n}" for n in sizes)], rows)
+    return TextGrid(title, ["", *(f"N = {n}" for n in sizes)], rows)
 
 
 def _title(solver: str) -> str:
-    title = CONTENDERS[solver].title.replace("`", "")
+    title = CONTENDERS[solver].title
     return title[0].upper() + title[1:]
 
 
-def _shown(half: Half | None) -> str:
-    return "" if half is None or (math.isnan(half.value) and math.isnan(half.low)) else str(half)
+def _shown(half: Interval | None) -> str:
+    return "" if half is None else str(half)
 
 
 def _equal(own: Table, product: float) -> NDArray[np.bool_]:
