@@ -19,6 +19,7 @@ CAPTION = (
     "alpha_50 with its "
     "bootstrap interval. Dashed: 1.128, the Bayes-optimal threshold. (c) alpha_50 of population annealing against N."
 )
+NAMES = {"pa": ("", "o"), "raf": ("flow, ", "o"), "altmin": ("alternating, ", "x")}
 
 
 def compute(context: Context) -> Columns:
@@ -32,7 +33,8 @@ def draw(table: Table) -> Figure:
     figure, axes = panels(3)
     for panel, own in ((axes[0], population), (axes[1], table.take(table["solver"] != "pa"))):
         for solver in own.values("solver"):
-            draw_shares(panel, own.where(solver=solver), size_colours(own), marker="x" if solver == "altmin" else "o")
+            name, marker = NAMES[solver]
+            draw_shares(panel, own.where(solver=solver), size_colours(own), name, marker)
         legend(panel, fontsize=6.5)
     axes[0].set_title("population annealing")
     axes[1].set_title("baselines")

@@ -66,7 +66,7 @@ def size_colours(table: Table) -> dict[int, Any]:
     return dict(zip(sizes, shades(len(sizes)), strict=True))
 
 
-def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], marker: str = "o") -> None:
+def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], name: str = "", marker: str = "o") -> None:
     """Success against alpha, a curve for each N; a diamond at one half for alpha_50."""
     for n, colour in colours.items():
         share = table.where(kind="share", n=n)
@@ -82,7 +82,7 @@ def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], marker: str =
             lw=1.0,
             elinewidth=0.6,
             color=colour,
-            label=f"$N = {n}$, {_counts(share['trials'])} runs",
+            label=f"{name}$N = {n}$, {_counts(share['trials'])} runs",
         )
         middle = table.where(kind="threshold", n=n)
         middle = middle.take(np.isfinite(middle["value"] + middle["low"] + middle["high"]))
