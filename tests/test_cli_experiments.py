@@ -45,7 +45,7 @@ def test_a_toml_file_and_a_preset_are_the_same_as_options(folder):
     done = run("sweep", "--config", "sweep.toml", "--store", "runs.db", "--workers", "0", cwd=folder)
     assert done.stdout == "runs.db: 12 of 12 runs, 0 new, 0 failed\n"
     missing = run("sweep", "--preset", "baselines", "--status", "--json", "--store", "runs.db", cwd=folder)
-    assert json.loads(missing.stdout)["missing"] == [300, 300]
+    assert json.loads(missing.stdout)["missing"] == [160, 160]
 
 
 def test_export_and_merge(folder):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from phaselect.cli_tools import INTERRUPTED, check_writable, emit, example
+from phaselect.cli_tools import INTERRUPTED, OUT_OF_TIME, check_writable, emit, example
 from phaselect.errors import InputError
 from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
@@ -16,6 +16,7 @@ from phaselect.progress import work_bar
 
 STORE = click.Path(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
+EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
 
 
 def executor(workers: int | None, scheduler: str | None, local_cluster: int | None) -> Any:
@@ -56,14 +57,14 @@ def executor_options(command: Any) -> Any:
 @click.option("--solver", help=f"{', '.join(CONTENDERS)}; several: A,B,C.")
 @click.option("--n", help="Unknowns: a list, 100,200,400.")
 @click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
-@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list.")
-@click.option("--product", help="Products mu*lam, 0 for lam = 0; a list.")
-@click.option("--replicas", help="Copies in population annealing; a list.")
+@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list; 0.1 by default.")
+@click.option("--product", help="Products mu*lam, 0 for lam = 0; a list; 1 by default, 0.75 for langevin.")
+@click.option("--replicas", help="Copies in population annealing; a list; 64 by default.")
 @click.option("--instances", type=int, help="Instances at each point; 20 by default.")
 @click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
 @click.option("--config", type=click.Path(dir_okay=False), help="A TOML file with the grids, instead of the above.")
 @click.option("--preset", "preset_name", type=click.Choice(preset_names()), help="The sweep behind a figure.")
-@click.option("--scale", type=SCALE, default="small", show_default=True, help="Size of the preset.")
+@click.option("--scale", type=SCALE, help="Size of the preset; small by default.")
 @executor_options
 @click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
@@ -76,7 +77,7 @@ def sweep(
     store: str,
     config: str | None,
     preset_name: str | None,
-    scale: str,
+    scale: str | None,
     workers: int | None,
     scheduler: str | None,
     local_cluster: int | None,
@@ -89,17 +90,23 @@ def sweep(
     """Run solvers on many random instances; a row a run, in a store that a killed sweep goes on from.
 
     Runs that the store has are not repeated. Ctrl-C lets the running ones finish (a second one does not) and
-    exits with 130; the same command goes on. Exit code 1: some runs failed, with their errors in the store.
+    exits with 130, --time-limit with 124; the same command goes on. Exit code 1: some runs have failed.
     """
+    from phaselect.experiments.store import Store
     from phaselect.experiments.sweep import run_sweep, status
 
-    grids = _grids(config, preset_name, scale, grid)
+    if scale is not None and preset_name is None:
+        raise InputError("--scale goes with --preset")
+    grids = _grids(config, preset_name, scale or "small", grid)
     if as_json and not show_status:
         raise InputError("--json goes with --status; `phaselect export` writes the runs")
     if show_status:
         emit(status(grids, store), None, as_json)
         _show_failures(store)
         return
+    if retry_failed and not grids and Path(store).exists():
+        with Store(store, read_only=True) as rows:
+            grids = rows.grids()
     if not grids:
         raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
     place = executor(workers, scheduler, local_cluster)
@@ -110,7 +117,7 @@ def sweep(
         _show_failures(store)
     if done.stopped:
         click.echo(f"{done.stopped}: the same command goes on from here", err=True)
-    context.exit(INTERRUPTED if done.stopped == "interrupted" else 1 if done.failed else 0)
+    context.exit(EXIT_CODES.get(done.stopped, 1 if done.failed else 0))
 
 
 @example("phaselect export runs.db --out runs.csv", "phaselect export runs.db --out runs.parquet")
@@ -145,9 +152,10 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     """The ratio alpha at which half of the instances are recovered, for each solver and size in a store.
 
     A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic regression, low and high from a
-    bootstrap over instances (95 %); kind "limit" (n = 0) is its limit for large N, from a + b N^-c with three sizes or
-    more; the Bayes-optimal threshold is 1.128. With --curves: the share p of successes with its Wilson interval, the
-    mean seconds of a run, and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
+    bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and inf for unknown); kind "limit"
+    (n = 0) is its limit for large N, from a + b N^-c with three sizes or more; the Bayes-optimal threshold is 1.128.
+    With --curves: the share p of successes with its Wilson interval, the mean seconds of a run, and the seconds of
+    repeated runs until one has succeeded with 50 % and 99 % certainty.
     """
     from phaselect.experiments.store import Store
     from phaselect.experiments.success import success_table
@@ -193,4 +201,4 @@ def _show_failures(store: str) -> None:
     with Store(store, read_only=True) as rows:
         errors = list(rows.failures().values())
     for text, count in zip(*np.unique(errors, return_counts=True), strict=True):
-        click.echo(f"failed {count} times: {text}", err=True)
+        click.echo(f"failed {count} time{'s' if count > 1 else ''}: {text}", err=True)

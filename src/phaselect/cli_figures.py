@@ -82,7 +82,7 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
     from phaselect.style import save
 
     if every == (name is not None):
-        raise InputError(f"give the name of a figure, or --all; the figures are {', '.join(FIGURES)}")
+        raise InputError(f"give the name of a figure, or --all, not both; the figures are {', '.join(FIGURES)}")
     if every and table_out is not None:
         raise InputError("--table goes with one figure; --all writes every table into the folder --out")
     if every:
@@ -95,7 +95,7 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
     save(draw(name, table), out)
     if table_out is not None:
         table.save(table_out)
-    click.echo(f"wrote {out}")
+    click.echo(f"wrote {out}" + (f" and {table_out}" if table_out else ""))
 
 
 def write_all(folder: Path, source: str | None, options: dict[str, Any]) -> dict[str, Table]:
@@ -103,6 +103,10 @@ def write_all(folder: Path, source: str | None, options: dict[str, Any]) -> dict
     from phaselect.figures.gallery import draw, make_folder
     from phaselect.style import save
 
+    if source is not None:
+        missing = [name for name in FIGURES if not (Path(source) / f"{name}.csv").is_file()]
+        if missing:
+            raise InputError(f"{source} must be a folder with a table of each figure; missing: {', '.join(missing)}")
     make_folder(folder)
     tables = {}
     for name in FIGURES:

@@ -19,10 +19,27 @@ from phaselect.tables import Table
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
+OUT_OF_TIME = 124
+"""Exit code of a sweep that its time limit stopped, as that of `timeout`."""
 
 
 class OneLineErrors(click.Group):
     """Bad input ends a command with one line on stderr and exit code 2."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """As click's own, with its complaints about options in one line too."""
+        try:
+            code = super().main(*arguments, **options | {"standalone_mode": False})
+        except click.UsageError as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                error.show()
+            else:
+                path = error.ctx.command_path if error.ctx else "phaselect"
+                click.echo(f"phaselect: {' '.join(error.format_message().split())} (see {path} --help)", err=True)
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, context: click.Context) -> Any:
         """Run the command."""
@@ -34,8 +51,8 @@ class OneLineErrors(click.Group):
         except ArithmeticError as error:  # a computation that did not converge, and says so
             click.echo(f"phaselect: {error}", err=True)
             context.exit(1)
-        except KeyboardInterrupt:
-            click.echo("phaselect: interrupted", err=True)
+        except KeyboardInterrupt as interrupt:
+            click.echo(f"phaselect: interrupted{interrupt}", err=True)
             context.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of our output went away, as in `phaselect ... | head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -105,6 +105,8 @@ def load_table(path: str | Path) -> Table:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder: give a table, a .csv file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     notes = [line.removeprefix("#").strip().partition(": ") for line in lines if line.startswith("#")]

@@ -76,7 +76,7 @@ def test_the_papers_sizes():
         ({"solver": "amp", "n": 100.5, "alpha": 1.2}, "whole numbers"),
         ({"solver": "amp", "n": 100, "alpha": 0.9}, "above 1"),
         ({"solver": "amp", "n": 100, "alpha": "nonsense"}, "FIRST:LAST:STEP"),
-        ({"solver": "raf", "n": 100, "alpha": 1.2, "eps": 0.1}, "no such parameter"),
+        ({"solver": "raf", "n": 100, "alpha": 1.2, "eps": 0.1}, "no such parameter for raf"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "eps": 0}, "positive"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "instances": 0}, "instances"),
         ({"solver": "amp", "n": ["x"], "alpha": 1.2}, "give numbers"),
@@ -85,6 +85,7 @@ def test_the_papers_sizes():
         ({"solver": 5, "n": 100, "alpha": 1.2}, "give names"),
         ({"solver": [["amp"]], "n": 100, "alpha": 1.2}, "give names"),
         (5, "write a table"),
+        ({"solver": "amp", "n": 3, "alpha": 1.01}, "no more measurements than unknowns"),
     ],
 )
 def test_bad_grids_get_one_line(record, words):

@@ -207,6 +207,7 @@ def test_limits_are_in_the_table_of_thresholds():
 
 def test_intervals_print_themselves():
     assert str(Interval(1.2, 1.19, 1.21)) == "1.200 [1.190, 1.210]"
+    assert str(Interval(1.2, 1.19, math.inf)) == "1.200 [1.190, ∞)"
     assert str(Interval(math.nan, 1.475, math.inf)) == "above 1.48"
     assert str(Interval(math.nan, 1.0, 1.1)) == "below 1.1"
     assert str(Interval(math.nan, 1.0, math.inf)) == "unknown"

@@ -89,12 +89,12 @@ def front_door(problem: Instance, seed: int) -> Result:
 
 CONTENDERS = {
     "amp": Contender("message passing", {"eps": 0.1, "product": 1.0}, amp),
-    "amp-paper": Contender("message passing, the paper's schedule", {"eps": 0.01}, amp_paper),
+    "amp-paper": Contender("message passing, the paper's schedule", {"eps": 0.1}, amp_paper),
     "sa": Contender("simulated annealing", {"eps": 0.1, "product": 1.0}, sa, spectral=True),
     "sa-proposals": Contender(
-        "simulated annealing, T_A in proposals", {"eps": 0.01, "product": 1.0}, sa_proposals, spectral=True
+        "simulated annealing, T_A in proposals", {"eps": 0.1, "product": 1.0}, sa_proposals, spectral=True
     ),
-    "sa-fixed": Contender("simulated annealing at lam = 0.005", {"eps": 0.01}, sa_fixed, spectral=True),
+    "sa-fixed": Contender("simulated annealing at lam = 0.005", {"eps": 0.1}, sa_fixed, spectral=True),
     "pa": Contender("population annealing", {"product": 1.0, "replicas": 64}, pa, spectral=True),
     "langevin": Contender("Langevin dynamics", {"eps": 0.1, "product": 0.75}, langevin, spectral=True),
     "raf": Contender("reweighted amplitude flow", {}, raf),

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures import Executor as Pool
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from typing import Any, Protocol
@@ -161,7 +162,8 @@ def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[]
     while True:
         while not (broken or stop()) and len(running) < max(1, width()) and (pack := next(packs, None)) is not None:
             try:
-                running[pool.submit(run_pack, pack)] = pack
+                with _interrupt_blocked():
+                    running[pool.submit(run_pack, pack)] = pack
             except BrokenProcessPool as error:
                 broken = True
                 yield pack, error
@@ -175,6 +177,19 @@ def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[]
                 outcome = error
             broken = broken or isinstance(outcome, BrokenProcessPool)
             yield pack, outcome
+
+
+@contextmanager
+def _interrupt_blocked() -> Iterator[None]:
+    """A process started meanwhile inherits the block: Ctrl-C cannot hit it before it is prepared."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _pool:

@@ -90,7 +90,7 @@ class Grid:
             raise InputError(f"solver {', '.join(unknown) or 'missing'}: use one of {', '.join(CONTENDERS)}")
         for name in OPTIONS:
             if getattr(self, name) is not None and not any(name in CONTENDERS[it].defaults for it in self.solver):
-                raise InputError(f"{name}: {', '.join(self.solver)} has no such parameter; leave it out")
+                raise InputError(f"{name}: no such parameter for {', '.join(self.solver)}; leave it out")
         _check("n", self.n, lambda value: is_count(value, 2), "whole numbers, 2 or more")
         _check("alpha", self.alpha, lambda value: 1 < value < np.inf, "numbers above 1")
         _check("eps", self.eps, lambda value: 0 < value < np.inf, "positive numbers")
@@ -98,6 +98,10 @@ class Grid:
         _check("replicas", self.replicas, lambda value: is_count(value, 2), "whole numbers, 2 or more")
         if not is_count(self.instances, 1) or not is_count(self.seed):
             raise InputError("instances must be a whole number from 1 on, and seed one from 0 on")
+        if round(min(self.alpha) * min(self.n)) <= min(self.n):
+            raise InputError(
+                f"alpha = {min(self.alpha):g} with n = {min(self.n)} rounds to no more measurements than unknowns"
+            )
         for name in ("alpha", "eps", "product"):  # so that 2 and 2.0 are the same run
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))

@@ -37,7 +37,7 @@ class SweepProgress(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a sweep did: runs asked for, found in the store, added, failed among these; and what stopped it early.
+    """What a sweep did: runs asked for, found in the store, added; how many of all have failed; what stopped it early.
 
     stopped: "interrupted", "out of time", or nothing.
     """
@@ -96,8 +96,10 @@ def run_sweep(
             counts["added"] += len(rows)
             counts["failed"] += sum(row["status"] == FAILED for row in rows)
             report()
+        failures = open_store.failures()
     stopped = "" if counts["added"] == len(missing) else "interrupted" if interrupted() else "out of time"
-    return Summary(len(tasks), len(tasks) - len(missing), counts["added"], counts["failed"], stopped)
+    failed_ones = sum(task.key in failures for task in tasks)
+    return Summary(len(tasks), len(tasks) - len(missing), counts["added"], failed_ones, stopped)
 
 
 def status(grids: Sequence[Grid], store: str | Path) -> Columns:

@@ -33,7 +33,7 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         if math.isfinite(self.value):
-            return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+            return f"{self.value:.3f} [{self.low:.3f}, " + ("∞)" if math.isinf(self.high) else f"{self.high:.3f}]")
         if math.isnan(self.low) or (self.low <= 1.0 and math.isinf(self.high)):
             return "unknown"
         return f"above {self.low:.3g}" if math.isinf(self.high) else f"below {self.high:.3g}"

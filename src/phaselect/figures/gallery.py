@@ -104,7 +104,7 @@ class Studio:
         grids = preset(preset_name, self.scale)
         path = self.store or make_folder(cache_folder()) / "runs.db"
         if not self.stored and run_sweep(grids, path, self.executor, progress=self.sweep_progress).stopped:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(f": {path} keeps the runs that are done, and the same command goes on")
         with Store(path, read_only=True) as store:
             table = store.table()
         keys = [task.key for task in all_tasks(grids)]
@@ -127,11 +127,15 @@ def draw(name: str, table: Table) -> Figure:
     """A figure from its table, in our style."""
     if table.provenance.get("figure", name) != name:
         raise InputError(f"this is the table of figure {table.provenance['figure']}, not of {name}")
+    if len(table) == 0:
+        raise InputError(f"this table of figure {name} has no rows")
     try:
         with style():
             return figure_module(name).draw(table)
     except KeyError as error:
         raise InputError(f"this is not a table of figure {name}: it has no column {error}") from None
+    except (IndexError, TypeError, ValueError) as error:
+        raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from None
 
 
 def cache_folder() -> Path:

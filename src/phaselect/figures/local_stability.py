@@ -81,7 +81,7 @@ def draw(table: Table) -> Figure:
         panel.set(xlabel=COMPLEXITY, ylabel=MSE_Y, title=rf"$\lambda = {lam:g}$", xlim=(-0.25, 1.25))
         logarithmic(panel, "y", table["mse_y"])
     axes[0].plot([], [], "k--", label="unstable")
-    axes[0].plot([], [], "k-", lw=0.7, label="$m = 0$, left by the anneal")
+    axes[0].plot([], [], "k--", lw=0.7, label="$m = 0$, left by the anneal")
     axes[0].plot([], [], "kx", label=r"$\Sigma = 0$")
     letter(axes)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)

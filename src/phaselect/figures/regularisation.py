@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 CAPTION = (
     "A fixed regulariser. (a) The two branches at lambda = 0.005, the dominant one solid, circles and crosses at their "
     "ends. (b) Where the informed branch is born (solid), takes over (dashed) and the uninformed one ends (dotted), at "
-    "lambda = 0 and 0.005; vertical lines: the information limit, from where on the branches are one (the solvability "
-    "threshold, solid), and from where on a slow anneal reaches m > 0.9 (dash-dotted). (c) Inverse temperature at "
+    "lambda = 0 and 0.005. Vertical lines: the information limit alpha = 1; at each lambda, where the two "
+    "branches merge "
+    "(solid, the solvability threshold) and from where on a slow anneal reaches m > 0.9 (dash-dotted). (c) "
+    "Inverse temperature at "
     "which an anneal reaches m = 0.1, and (d) the largest overlap that it reaches."
 )
 BRANCHED = 0.005

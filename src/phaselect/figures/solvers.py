@@ -96,7 +96,11 @@ def _draw_share_against_time(axes: Axes, shares: Table) -> None:
         for alpha, face in ((1.2, colour), (1.3, "white")):
             own = shares.where(solver=solver, alpha=alpha)
             axes.plot(own["seconds"], own["value"], marker, ms=5, color=colour, mfc=face)
-    axes.set(xlabel="mean seconds of a run", ylabel="share of instances recovered", xscale="log", ylim=(-0.05, 1.05))
+    for alpha, face in ((1.2, "black"), (1.3, "white")):
+        axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$")
+    axes.legend(loc="center right")
+    axes.set(xlabel="mean seconds of a run", ylabel="share of instances recovered", ylim=(-0.05, 1.05))
+    axes.set_xscale("log")
 
 
 def _mark_alphas(axes: Axes) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Distribution of the gaps, the measurements that the estimate predicts, where three quarters of the signs are "
-    "right (O = 0.5) at 1.7 measurements per unknown: all gaps (blue) and those whose sign is right (red, dashed). "
+    "right (O = 0.5) at 1.7 measurements per unknown: all gaps (blue) and those whose sign is right (dashed). "
     "Lines: theory. Histograms: Metropolis at that overlap on finite instances."
 )
 ALPHA_SHOWN, SIGN_OVERLAP = 1.7, 0.5

@@ -21,8 +21,9 @@ def caption(title: str, anneal: str) -> str:
     """What the figure of one solver shows."""
     return (
         f"{title}: share of random instances recovered against measurements per unknown, with 95 % Wilson intervals, "
-        f"at two rates of the anneal ({anneal}). Diamonds: alpha_50 with its bootstrap interval. Dashed: 1.128, the "
-        "Bayes-optimal threshold. (c) alpha_50 against N, with fits a + b N^-c."
+        f"at two rates of the anneal ({anneal}). Diamonds: alpha_50 with its interval, where it has one. Dashed: "
+        f"1.128, "
+        "the Bayes-optimal threshold. (c) alpha_50 against N, with fits a + b N^-c and their limits."
     )
 
 
@@ -68,13 +69,14 @@ def size_colours(table: Table) -> dict[int, Any]:
 
 def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], name: str = "", marker: str = "o") -> None:
     """Success against alpha, a curve for each N; a diamond at one half for alpha_50."""
-    for n, colour in colours.items():
+    for place, (n, colour) in enumerate(colours.items()):
         share = table.where(kind="share", n=n)
         if len(share) == 0:
             continue
+        shift = 0.0012 * (place - (len(colours) - 1) / 2)  # so that the bars of all sizes are seen
         bars = [share["value"] - share["low"], share["high"] - share["value"]]
         axes.errorbar(
-            share["alpha"],
+            share["alpha"] + shift,
             share["value"],
             yerr=np.maximum(bars, 0.0),
             fmt=f"{marker}-",
@@ -82,11 +84,11 @@ def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], name: str = "
             lw=1.0,
             elinewidth=0.6,
             color=colour,
-            label=f"{name}$N = {n}$, {_counts(share['trials'])} runs",
+            label=f"{name}$N = {n}$, {_counts(share['trials'])} instances",
         )
         middle = table.where(kind="threshold", n=n)
-        middle = middle.take(np.isfinite(middle["value"] + middle["low"] + middle["high"]))
-        width = [middle["value"] - middle["low"], middle["high"] - middle["value"]]
+        middle = middle.take(np.isfinite(middle["value"]))
+        width = _bars(middle)
         axes.errorbar(
             middle["value"],
             0.5 + 0 * middle["value"],
@@ -103,6 +105,12 @@ def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], name: str = "
     axes.set(xlabel=ALPHA, ylabel="share of instances recovered", ylim=(-0.03, 1.05))
 
 
+def _bars(middles: Table) -> Any:
+    """Lengths of the error bars, none where an interval is open."""
+    lengths = np.array([middles["value"] - middles["low"], middles["high"] - middles["value"]])
+    return np.where(np.isfinite(lengths).all(axis=0), lengths, 0.0)
+
+
 def _counts(trials: Any) -> str:
     low, high = int(trials.min()), int(trials.max())
     return f"{low}" if low == high else f"{low} to {high}"
@@ -117,7 +125,7 @@ def legend(axes: Axes, **options: Any) -> None:
 def draw_thresholds(axes: Axes, table: Table) -> None:
     """alpha_50 against N for every family of curves, with the fitted a + b N^-c."""
     middles = table.where(kind="threshold")
-    middles = middles.take(np.isfinite(middles["value"] + middles["low"] + middles["high"]))
+    middles = middles.take(np.isfinite(middles["value"]))
     named = zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)
     families = list({repr(family): family for family in named}.values())  # not-a-number differs from itself
     styles = (("o", BLUE), ("s", RED), ("^", "black"), ("v", GREY), ("D", GREEN), ("P", PINK))
@@ -132,8 +140,7 @@ def draw_thresholds(axes: Axes, table: Table) -> None:
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
             axes.plot(n, fit, color=colour, lw=0.8)
             label += rf" $\to$ {limit['value'][0]:.3f} [{limit['low'][0]:.3f}, {limit['high'][0]:.3f}]"
-        bars = [own["value"] - own["low"], own["high"] - own["value"]]
-        axes.errorbar(own["n"], own["value"], yerr=bars, fmt=marker, color=colour, ms=4, label=label)
+        axes.errorbar(own["n"], own["value"], yerr=_bars(own), fmt=marker, color=colour, ms=4, label=label)
     axes.axhline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
     axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered")
     sizes = sorted(middles.values("n"))

@@ -66,7 +66,14 @@ def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Judge], Judge]]:
 
 def judge_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
     """Every claim with its finding."""
-    return [Entry(claim, claim.judge(tables)) for claim in claims]
+    return [Entry(claim, _judged(claim, tables)) for claim in claims]
+
+
+def _judged(claim: Claim, tables: Tables) -> Finding:
+    try:
+        return claim.judge(tables)
+    except (IndexError, KeyError, TypeError, ValueError):
+        return Finding("the tables lack what this needs", Verdict.OPEN)
 
 
 def summary(entries: Sequence[Entry]) -> str:

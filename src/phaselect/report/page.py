@@ -78,7 +78,8 @@ def _ledger(entries: list[Entry], tables: Tables) -> str:
 
 
 def _commands(entry: Entry, tables: Tables) -> str:
-    return "".join(f"<div><code>{escape(command)}</code></div>" for command in entry.claim.commands(tables))
+    commands = zip(entry.claim.figures, entry.claim.commands(tables), strict=True)
+    return "".join(f"<div><a href='#{name}'><code>{escape(command)}</code></a></div>" for name, command in commands)
 
 
 def _thresholds(tables: Tables) -> str:
