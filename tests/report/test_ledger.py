@@ -38,11 +38,11 @@ def tampered(table, column, change, **where):
     keep = np.ones(len(table), dtype=bool)
     for name, value in where.items():
         keep &= table[name] == value
-    values = np.where(keep, change(table[column]), table[column])
-    return replace(table, columns=table.columns | {column: values})
+    changed = {name: np.where(keep, change(table[name]), table[name]) for name in column.split()}
+    return replace(table, columns=table.columns | changed)
 
 
-TAMPERED = [  # words of the claim, table, column, change, rows: whatever the verdict was, it becomes another
+TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the verdict was, it becomes another
     ("binary entropy", "complexity", "complexity", lambda x: x + 0.01, {}),
     ("misfit falls as the overlap", "complexity", "mse_y_random", lambda x: 1 - x, {}),
     ("not monotonic", "complexity", "m", lambda x: np.sort(x), {"sign_overlap": 0.2}),
@@ -66,7 +66,7 @@ TAMPERED = [  # words of the claim, table, column, change, rows: whatever the ve
     ("threshold of simulated annealing", "success_sa", "kind", lambda x: "none", {"kind": "limit"}),
     ("At constant lam", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-fixed"}),
     ("T_A = 100", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-proposals"}),
-    ("message passing approaches", "success_amp", "kind", lambda x: "none", {"kind": "limit"}),
+    ("message passing approaches", "success_amp", "value low high", lambda x: 0 * x + 1.5, {"kind": "limit"}),
     ("vanishing rate", "success_amp", "low", lambda x: x + 2, {"kind": "threshold", "eps": 0.01}),
     ("State evolution", "trajectories", "m", lambda x: 1 - x, {"source": "amp"}),
     ("Langevin dynamics: a slower", "success_langevin", "low", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
