@@ -66,7 +66,7 @@ TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the v
     ("threshold of simulated annealing", "success_sa", "kind", lambda x: "none", {"kind": "limit"}),
     ("At constant lam", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-fixed"}),
     ("T_A = 100", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "solver": "sa-proposals"}),
-    ("message passing approaches", "success_amp", "value low high", lambda x: 0 * x + 1.5, {"kind": "limit"}),
+    ("message passing approaches", "success_amp", "value low high", lambda x: np.full_like(x, 1.5), {"kind": "limit"}),
     ("vanishing rate", "success_amp", "low", lambda x: x + 2, {"kind": "threshold", "eps": 0.01}),
     ("State evolution", "trajectories", "m", lambda x: 1 - x, {"source": "amp"}),
     ("Langevin dynamics: a slower", "success_langevin", "low", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
