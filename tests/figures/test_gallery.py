@@ -63,7 +63,7 @@ def test_success_figure_draws_every_size(swept):
     fast, slow, thresholds = figure.axes
     assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.1$", r"$\epsilon = 0.01$"]
     labels = [text.get_text() for text in fast.get_legend().get_texts()]
-    assert labels == [f"$N = {n}$, 6 instances" for n in (30, 40, 50, 60)]
+    assert labels == [f"$N = {n}$ (6)" for n in (30, 40, 50, 60)]
     assert thresholds.get_xscale() == "log"
     assert any(line.get_xdata()[0] == 1.128 for line in fast.get_lines() if len(line.get_xdata()) == 2)
 

@@ -35,7 +35,7 @@ def draw(table: Table) -> Figure:
         for solver in own.values("solver"):
             name, marker = NAMES[solver]
             draw_shares(panel, own.where(solver=solver), size_colours(own), name, marker)
-        legend(panel, fontsize=6.5)
+        legend(panel, title="(instances)", fontsize=6.5, title_fontsize=6.5)
     axes[0].set_title("population annealing")
     axes[1].set_title("baselines")
     draw_thresholds(axes[2], population)

@@ -55,7 +55,7 @@ def draw_success(table: Table, solver: str) -> Figure:
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
         draw_shares(panel, own.where(eps=eps), colours)
         panel.set_title(rf"$\epsilon = {eps:g}$")
-        legend(panel)
+        legend(panel, title="(instances)", title_fontsize=7)
     draw_thresholds(axes[2], table)
     letter(axes)
     return figure
@@ -84,7 +84,7 @@ def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], name: str = "
             lw=1.0,
             elinewidth=0.6,
             color=colour,
-            label=f"{name}$N = {n}$, {_counts(share['trials'])} instances",
+            label=f"{name}$N = {n}$ ({_counts(share['trials'])})",
         )
         middle = table.where(kind="threshold", n=n)
         middle = middle.take(np.isfinite(middle["value"]))
