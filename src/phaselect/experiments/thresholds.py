@@ -17,7 +17,7 @@ BAYES_OPTIMAL = 1.128
 REPLICATES = 1000
 ENDS = [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)]
 FEWEST = 10
-"""Instances below which a bootstrap is not to be trusted; it covers 88 to 92 % instead of 95 for 10 to 20 of them."""
+"""Instances below which a bootstrap is not to be trusted."""
 STEEPEST = 8.0
 """Slopes beyond this over the spacing of alpha are held back: where a curve jumps, no slope is too steep."""
 EXPONENTS = np.linspace(1 / 3, 1.5, 71)
