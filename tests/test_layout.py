@@ -82,6 +82,8 @@ ORDER = [  # data flows downwards; a module imports only from modules above it
     "figures.gallery",
     "report.ledger",
     "report.theory_claims",
+    "report.regulariser_claims",
+    "report.stability_claims",
     "report.solver_claims",
     "report.thresholds",
     "report.page",

@@ -29,6 +29,7 @@ def test_selection():
     assert table().where(name="a")["n"].tolist() == [1, 3]
     assert table().where(name="a", good=True, n=3)["n"].tolist() == [3]
     assert table().values("name") == ["a", 'b, with a comma and "quotes"']
+    assert [part["n"].tolist() for part in table().by("name")] == [[1, 3], [2]]
     assert len(table().take(np.array([0]))) == 1
 
 

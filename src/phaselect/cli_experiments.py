@@ -1,4 +1,4 @@
-"""`phaselect sweep`, `export` and `merge`: many runs into a store, and out of it."""
+"""`phaselect sweep`, `success`, `export` and `merge`: many runs into a store, and what it says."""
 
 from __future__ import annotations
 

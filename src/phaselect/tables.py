@@ -55,6 +55,10 @@ class Table:
         """The rows chosen by a mask or by their numbers."""
         return Table({name: column[rows] for name, column in self.columns.items()}, self.provenance)
 
+    def by(self, name: str) -> list[Table]:
+        """The rows of each distinct value of a column."""
+        return [self.where(**{name: value}) for value in self.values(name)]
+
     def values(self, name: str) -> list[Any]:
         """The distinct values of a column, in the order in which they first appear."""
         return list(dict.fromkeys(self.columns[name].tolist()))

@@ -9,16 +9,11 @@ import pytest
 
 from phaselect import theory
 from phaselect.figures import (
-    annealing,
     branches,
-    complexity,
-    critical_product,
-    local_stability,
-    regularisation,
-    rsb,
     stabilities,
 )
 from phaselect.figures.context import Context
+from phaselect.figures.gallery import figure_module
 from phaselect.style import style
 from phaselect.tables import Table, load_table
 
@@ -250,15 +245,6 @@ def test_failure_of_replica_symmetry(tables):
 
 
 def test_modules_say_what_they_show():
-    for module in (
-        annealing,
-        branches,
-        complexity,
-        critical_product,
-        local_stability,
-        regularisation,
-        rsb,
-        stabilities,
-    ):
+    for module in map(figure_module, CHEAP):
         assert module.CAPTION.endswith(".")
         assert module.__doc__

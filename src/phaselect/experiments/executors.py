@@ -47,6 +47,11 @@ class Here:
             yield pack, run_pack(pack)
 
 
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class Processes:
     """In processes of this machine, each on one core.
@@ -54,7 +59,7 @@ class Processes:
     A pack whose process dies is tried again by itself: if the process dies again, the pack is to blame.
     """
 
-    workers: int = field(default_factory=lambda: cores())
+    workers: int = field(default_factory=cores)
 
     def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
@@ -73,11 +78,6 @@ class Processes:
                 else:
                     yield pack, outcome
         return lost
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -192,21 +192,19 @@ def _interrupt_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _pool:
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """A process pool that dies with an exception instead of waiting for its processes."""
-
-    def __init__(self, workers: int) -> None:
-        self.pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker)
-
-    def __enter__(self) -> ProcessPoolExecutor:
-        return self.pool
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        processes = list((self.pool._processes or {}).values())
-        self.pool.shutdown(wait=kind is None, cancel_futures=True)
-        if kind is not None:
-            for process in processes:
-                process.terminate()
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker)
+    try:
+        yield pool
+    except BaseException:
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        raise
+    pool.shutdown()
 
 
 def _prepare_worker() -> None:

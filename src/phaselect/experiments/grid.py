@@ -28,6 +28,8 @@ from phaselect.instance import is_count
 from phaselect.ranges import number_range
 
 OPTIONS = ("eps", "product", "replicas")
+KIND = ("solver", "n", *OPTIONS)
+"""What tells one curve of success against alpha from another, and settles how long a run takes."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,8 @@ class Task:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What settles how long a run takes."""
-        return self.solver, self.n, self.eps, self.product, self.replicas
+        """The values of `KIND`."""
+        return tuple(getattr(self, name) for name in KIND)
 
 
 @dataclass(frozen=True)

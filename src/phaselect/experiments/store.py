@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from phaselect.errors import InputError
-from phaselect.experiments.grid import Grid
+from phaselect.experiments.grid import KIND, Grid
 from phaselect.tables import Table
 
 APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
@@ -105,10 +105,10 @@ class Store:
 
     def times(self) -> dict[tuple[Any, ...], tuple[int, float]]:
         """For each kind of task (see `Task.kind`) the number of finished runs and the seconds they took together."""
-        kind = "solver, n, eps, product, replicas"
+        kind = ", ".join(KIND)
         query = f"SELECT {kind}, count(*), sum(seconds) FROM runs WHERE status != 'FAILED' GROUP BY {kind}"
         with _explained(self.path):
-            return {tuple(row[:5]): (row[5], row[6]) for row in self._connection.execute(query)}
+            return {tuple(kind): (count, total) for *kind, count, total in self._connection.execute(query)}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows, all or none; a row that is there and did not fail stays as it is."""
@@ -124,7 +124,7 @@ class Store:
 
     def table(self) -> Table:
         """All rows, in the order of their parameters; what is missing is nan."""
-        order = "solver, n, eps, product, replicas, alpha, seed"
+        order = ", ".join([*KIND, "alpha", "seed"])
         with _explained(self.path):
             rows = self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY {order}").fetchall()
         columns = {name: _column([row[i] for row in rows], kind) for i, (name, kind) in enumerate(COLUMNS.items())}

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from phaselect.experiments.grid import KIND
 from phaselect.experiments.store import FAILED
 from phaselect.tables import Columns, Table, stack
 
-CURVE = ("solver", "n", "eps", "product", "replicas")
-"""The columns that tell one success curve from another."""
 CONFIDENCE = 0.95
 
 Array = NDArray[np.float64]
@@ -47,11 +46,11 @@ def wilson(successes: Any, trials: Any) -> tuple[Array, Array]:
 
 def curves(rows: Table) -> Iterator[tuple[dict[str, Any], Table]]:
     """The rows of each success curve, with the parameters that define it."""
-    keys = list(zip(*(rows[name].tolist() for name in CURVE), strict=True))
+    keys = list(zip(*(rows[name].tolist() for name in KIND), strict=True))
     texts = np.array([repr(key) for key in keys])
     for text in dict.fromkeys(texts.tolist()):
         chosen = np.flatnonzero(texts == text)
-        yield dict(zip(CURVE, keys[chosen[0]], strict=True)), rows.take(chosen)
+        yield dict(zip(KIND, keys[chosen[0]], strict=True)), rows.take(chosen)
 
 
 def success_table(rows: Table) -> Columns:

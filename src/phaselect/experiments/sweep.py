@@ -17,13 +17,13 @@ import numpy as np
 
 from phaselect.errors import InputError
 from phaselect.experiments.executors import Executor, Processes
-from phaselect.experiments.grid import Grid, Task, all_tasks
+from phaselect.experiments.grid import KIND, Grid, Task, all_tasks
 from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
 from phaselect.tables import Columns, stack
 
 PACK_SECONDS = 1.0
-"""Runs shorter than this are packed together until they take about as long: a hundred times what handing over costs."""
+"""Runs shorter than this are packed together until they take about as long: handing over a pack then costs little."""
 
 
 class SweepProgress(NamedTuple):
@@ -111,7 +111,7 @@ def status(grids: Sequence[Grid], store: str | Path) -> Columns:
     for task in tasks:
         place = 2 if task.key not in keys else 1 if task.key in failures else 0
         counts[task.kind][place] += 1
-    names = ("solver", "n", "eps", "product", "replicas", "done", "failed", "missing")
+    names = (*KIND, "done", "failed", "missing")
     rows = [(*(np.nan if value is None else value for value in kind), *count) for kind, count in counts.items()]
     return stack(dict(zip(names, row, strict=True)) for row in rows) if rows else {name: np.array([]) for name in names}
 
@@ -130,7 +130,7 @@ class Packer:
         """Take the times of finished runs into account."""
         for row in rows:
             if row["status"] != FAILED:
-                kind = tuple(row[name] for name in ("solver", "n", "eps", "product", "replicas"))
+                kind = tuple(row[name] for name in KIND)
                 count, total = self.times.get(kind, (0, 0.0))
                 self.times[kind] = (count + 1, total + row["seconds"])
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.experiments.success import CURVE, success_table
+from phaselect.experiments.grid import KIND
+from phaselect.experiments.success import success_table
 from phaselect.experiments.thresholds import BAYES_OPTIMAL, thresholds
 from phaselect.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
 from phaselect.tables import Columns, Table, stack
@@ -36,10 +37,10 @@ def analyse(rows: Table) -> Columns:
     shares, middles = success_table(rows), thresholds(rows)
     names = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
     parts: list[dict[str, Any]] = [
-        {"kind": "share", **{name: shares[name] for name in (*CURVE, "alpha", *names)}}
+        {"kind": "share", **{name: shares[name] for name in (*KIND, "alpha", *names)}}
         | {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
         | {"instances": shares["trials"], "amplitude": math.nan, "exponent": math.nan},
-        {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", "amplitude", "exponent")}
+        {name: middles[name] for name in ("kind", *KIND, "low", "high", "instances", "amplitude", "exponent")}
         | {"value": middles["alpha_50"], "alpha": math.nan}
         | dict.fromkeys(names, math.nan),
     ]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+import numpy as np
+
 from phaselect.tables import Table
 
 Tables = Mapping[str, Table]
@@ -85,3 +87,13 @@ def summary(entries: Sequence[Entry]) -> str:
 def verdict(right: bool, otherwise: Verdict = Verdict.FAILS) -> Verdict:
     """HOLDS if right, else what is given."""
     return Verdict.HOLDS if right else otherwise
+
+
+def numbers(values: object, digits: int = 3) -> str:
+    """Numbers in a sentence."""
+    return ", ".join(f"{value:.{digits}g}" for value in np.asarray(values, dtype=float).tolist())
+
+
+def regulariser_threshold(tables: Tables, line: str, lam: float) -> float:
+    """alpha of "merge" or "recovery" at one lam, from the phase diagram."""
+    return float(tables["regularisation"].where(panel="b", line=line, lam=lam)["alpha"][0])

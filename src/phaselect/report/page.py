@@ -11,12 +11,14 @@ import phaselect
 from phaselect.figures.gallery import FIGURES, figure_module
 from phaselect.files import atomic_write
 from phaselect.report.ledger import Entry, Tables, Verdict, judge_all, summary
+from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
 from phaselect.report.solver_claims import SOLVER_CLAIMS
+from phaselect.report.stability_claims import STABILITY_CLAIMS
 from phaselect.report.theory_claims import THEORY_CLAIMS
 from phaselect.report.thresholds import threshold_grids
 from phaselect.tables import Table
 
-CLAIMS = (*THEORY_CLAIMS, *SOLVER_CLAIMS)
+CLAIMS = (*THEORY_CLAIMS, *REGULARISER_CLAIMS, *STABILITY_CLAIMS, *SOLVER_CLAIMS)
 PAPER_FIGURES = 9
 MARKS = {Verdict.HOLDS: "holds", Verdict.CORRECTED: "corrected", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
 

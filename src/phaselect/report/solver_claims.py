@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from phaselect.experiments.thresholds import BAYES_OPTIMAL, Interval
-from phaselect.report.ledger import Claim, Finding, Judge, Tables, Verdict, claims_into, verdict
+from phaselect.report.ledger import Claim, Finding, Judge, Tables, Verdict, claims_into, regulariser_threshold, verdict
 from phaselect.tables import Table
 
 SOLVER_CLAIMS: list[Claim] = []
@@ -65,7 +65,7 @@ def improvement(fast: Halves, slow: Halves) -> Verdict:
 def unregularised_needs_more(tables: Tables) -> Finding:
     """alpha_50 at lam = 0 of the largest size, against 1.7 and against where theory has an anneal recover."""
     found = {eps: halves(tables["success_sa"], "sa", eps=eps, product=0.0) for eps in (FAST, SLOW)}
-    recovery = tables["regularisation"].where(panel="b", line="recovery", lam=0.0)["alpha"][0]
+    recovery = regulariser_threshold(tables, "recovery", 0.0)
     text = f"alpha_50 at lam = 0: fast, {listed(found[FAST])}; slow, {listed(found[SLOW])}"
     text += f"; replica symmetry has an anneal recover from {recovery:.3f} on"
     if not all(found.values()):
@@ -84,7 +84,7 @@ def unregularised_needs_more(tables: Tables) -> Finding:
 def fixed_regulariser_fails(tables: Tables) -> Finding:
     """Simulated annealing at lam = 0.005: its share at alpha = 1.3, and alpha_50 of the largest size."""
     table = tables["success_sa"].where(solver="sa-fixed")
-    recovery = tables["regularisation"].where(panel="b", line="recovery", lam=0.005)["alpha"][0]
+    recovery = regulariser_threshold(tables, "recovery", 0.005)
     shares = table.where(kind="share", alpha=1.3)
     found = {eps: halves(table, "sa-fixed", eps=eps) for eps in (FAST, SLOW)}
     if len(shares) == 0 or not all(found.values()):
