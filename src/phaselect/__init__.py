@@ -15,6 +15,7 @@ from phaselect.solvers.solve import SOLVERS, solve, solve_instance
 
 if TYPE_CHECKING:
     from phaselect import theory
+    from phaselect.devices.member import gaussian_batch
 
 __all__ = [
     "AMP",
@@ -29,6 +30,7 @@ __all__ = [
     "Schedule",
     "SimulatedAnnealing",
     "Status",
+    "gaussian_batch",
     "gaussian_instance",
     "load",
     "solve",
@@ -39,9 +41,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """`phaselect.theory` is imported when it is first used: solving does not need it."""
-    if name == "theory":
-        import importlib
+    """`phaselect.theory`, and what needs JAX, are imported when they are first used."""
+    import importlib
 
+    if name == "theory":
         return importlib.import_module("phaselect.theory")
+    if name == "gaussian_batch":
+        return importlib.import_module("phaselect.devices.member").gaussian_batch
     raise AttributeError(f"module 'phaselect' has no attribute {name!r}")

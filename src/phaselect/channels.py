@@ -6,12 +6,13 @@ The Hessian of H in x does not depend on S, so the paper's two variances act onl
     phi_out(w; y, c) = log 2cosh(c y w) - c (y^2 + w^2)/2        (constants in w dropped)
     phi_in(B; K, Lam) = B^2 / (2 (K + Lam)) - log((K + Lam)/Lam)/2
 
-where `Lam = mu*lam` (the paper prints lam; only mu*lam follows from its own rescaling). The output
-channel is a compiled scalar function, inlined in the AMP pass; the others take numbers or arrays.
+where `Lam = mu*lam` (the paper prints lam; only mu*lam follows from its own rescaling). The functions that depend on
+tanh are made for the tanh at hand: Python's in compiled loops over numbers, NumPy's or JAX's for arrays.
 """
 
 import math
-from typing import TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
@@ -26,13 +27,33 @@ def phi_out(w: Numbers, y: float, c: float) -> Numbers:
     return cast(Numbers, np.logaddexp(u, -u) - 0.5 * c * (y * y + w * w))
 
 
-@njit(cache=True, inline="always")
-def output_channel(w: float, y: float, c: float) -> tuple[float, float]:
-    """`g = d phi_out/dw` and the curvature `-d^2 phi_out/dw^2`."""
-    t = math.tanh(c * y * w)
-    g = c * (y * t - w)
-    curvature = c - (c * y) ** 2 * (1.0 - t * t)
-    return g, curvature
+def output_channel_with(tanh: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The output channel for a given tanh."""
+
+    def output_channel(w, y, c):  # type: ignore[no-untyped-def]
+        """`g = d phi_out/dw` and the curvature `-d^2 phi_out/dw^2`."""
+        t = tanh(c * y * w)
+        g = c * (y * t - w)
+        curvature = c - (c * y) ** 2 * (1.0 - t * t)
+        return g, curvature
+
+    return output_channel
+
+
+def local_update_with(channel: Callable[..., Any]) -> Callable[..., Any]:
+    """The local part of an AMP iteration for a given output channel."""
+
+    def local_update(z, y, w, g, V, c, psi):  # type: ignore[no-untyped-def]
+        """From `z = A x` at a measurement to the new mean w, reaction term and damping included, g and curvature."""
+        w = (1 - psi) * (z - V * g) + psi * w
+        g, curvature = channel(w, y, c)
+        return w, g, curvature
+
+    return local_update
+
+
+output_channel = njit(cache=True, inline="always")(output_channel_with(math.tanh))
+local_update = njit(cache=True, inline="always")(local_update_with(output_channel))
 
 
 def phi_in(B: Numbers, precision: float, product: float) -> Numbers:

@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 import phaselect
+from phaselect.cli_bench import bench
 from phaselect.cli_experiments import export, merge, success, sweep
 from phaselect.cli_figures import figure, report
 from phaselect.cli_theory import theory
@@ -52,6 +53,7 @@ def generate(out: str, **options: Any) -> None:
     "phaselect solve inst.npz",
     "phaselect solve inst.npz --solver pa --time-limit 60 --out x.npz",
     "phaselect solve A.csv y.csv --json",
+    "phaselect solve large.npz --device gpu",
 )
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
@@ -63,6 +65,10 @@ def generate(out: str, **options: Any) -> None:
     help="auto tries message passing, then population annealing.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
+@click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True, help="A there."
+)
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
 @click.option("--noise", type=float, help="Variance of the noise on y, if any (solver auto only).")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
@@ -73,6 +79,8 @@ def solve(
     files: tuple[str, ...],
     solver: str,
     seed: int,
+    device: str | None,
+    dtype: str,
     time_limit: float | None,
     noise: float | None,
     as_json: bool,
@@ -91,6 +99,8 @@ def solve(
     if out is not None and Path(out).resolve() in [Path(name).resolve() for name in files]:
         raise InputError(f"--out {out} would overwrite the data: give another name")
     problem = load(*files)
+    if device is not None:
+        problem = problem.to_device(device, dtype)
     result = _run(problem, solver, seed=seed, time_limit=time_limit, noise=noise)
     truth = against_truth(problem, result.x, result.signs)
     if out is not None:
@@ -162,5 +172,5 @@ def _report(result: Result, truth: dict[str, float]) -> None:
         click.echo(f"{name:10}{text}")
 
 
-for command in (theory, sweep, success, export, merge, figure, report):
+for command in (bench, theory, sweep, success, export, merge, figure, report):
     main.add_command(command)

@@ -19,12 +19,14 @@ SCALE = click.Choice(["small", "paper"])
 EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
 
 
-def executor(workers: int | None, scheduler: str | None, local_cluster: int | None) -> Any:
-    """Where the runs happen, from the three options that say so."""
-    from phaselect.experiments.executors import Dask, Here, Processes
+def executor(workers: int | None, scheduler: str | None, local_cluster: int | None, device: str | None = None) -> Any:
+    """Where the runs happen, from the options that say so."""
+    from phaselect.experiments.executors import Batches, Dask, Here, Processes
 
-    if sum(option is not None for option in (workers, scheduler, local_cluster)) > 1:
-        raise InputError("give one of --workers, --scheduler and --local-cluster")
+    if sum(option is not None for option in (workers, scheduler, local_cluster, device)) > 1:
+        raise InputError("give one of --workers, --scheduler, --local-cluster and --device")
+    if device is not None:
+        return Batches(device)
     if (workers is not None and workers < 0) or (local_cluster is not None and local_cluster < 1):
         raise InputError("--workers takes 0 (in this process) or more, --local-cluster 1 or more")
     if scheduler is not None:
@@ -49,6 +51,7 @@ def executor_options(command: Any) -> Any:
 @example(
     "phaselect sweep --solver amp --n 100,200 --alpha 1.1:1.475:0.025 --eps 0.1,0.01 --instances 20 --store runs.db",
     "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
+    "phaselect sweep --solver amp --n 3200 --alpha 1.1:1.2:0.01 --instances 100 --store runs.db --device gpu",
     "phaselect sweep --config sweep.toml --store runs.db",
     "phaselect sweep --status --store runs.db",
 )
@@ -66,6 +69,9 @@ def executor_options(command: Any) -> Any:
 @click.option("--preset", "preset_name", type=click.Choice(preset_names()), help="The sweep behind a figure.")
 @click.option("--scale", type=SCALE, help="Size of the preset; small by default.")
 @executor_options
+@click.option(
+    "--device", type=click.Choice(["gpu", "cpu"]), help="Batches of instances as one JAX program: amp, pa and langevin."
+)
 @click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--status", "show_status", is_flag=True, help="Compute nothing: show what is done, failed and missing.")
@@ -81,6 +87,7 @@ def sweep(
     workers: int | None,
     scheduler: str | None,
     local_cluster: int | None,
+    device: str | None,
     time_limit: float | None,
     retry_failed: bool,
     show_status: bool,
@@ -109,7 +116,7 @@ def sweep(
             grids = rows.grids()
     if not grids:
         raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
-    place = executor(workers, scheduler, local_cluster)
+    place = executor(workers, scheduler, local_cluster, device)
     with work_bar() as bar:
         done = run_sweep(grids, store, place, retry_failed=retry_failed, time_limit=time_limit, progress=bar.runs)
     click.echo(f"{store}: {done.found + done.added} of {done.total} runs, {done.added} new, {done.failed} failed")

@@ -7,8 +7,8 @@ regulariser is mu * lam = 1 and `mse_y` is a fraction of the measured power.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
@@ -19,37 +19,40 @@ from numpy.typing import ArrayLike, NDArray
 
 from phaselect.errors import InputError
 from phaselect.files import read_array, read_npz, save_arrays
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[Any]  # float64, or float32 where the user gave float32
+from phaselect.matrix import Dense, Matrix, is_device_array, is_operator, operator
+from phaselect.matrix import Vector as Vector
 
 ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test")
-BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Instance:
     """Measurements `y = |A x0|` of a signal, validated; `x0` and the test set are there when known.
 
-    A is kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied).
+    A: an array, kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied); an array of
+    JAX, which stays on its device; or, for message passing, a linear operator or a pair of functions (see matrix.py).
     """
 
-    A: Matrix
+    A: Any
     y: Vector
     x0: Vector | None = None
-    A_test: Matrix | None = None
+    A_test: NDArray[Any] | None = None
     y_test: Vector | None = None
+    matrix: Matrix = field(init=False)  # A as the solvers use it, whatever it is
+    _power: float = field(init=False)  # sum of its squared entries
 
     def __post_init__(self) -> None:
-        matrix, y = _check_measurements(self.A, self.y, "A", "y")
+        matrix, y = _measurements(self.A, self.y)
         rows, columns = matrix.shape
         if rows <= columns:
             raise InputError(
                 f"A has {rows} rows and {columns} columns: recovery is impossible in principle unless "
                 "alpha = rows/columns exceeds 1; add measurements"
             )
-        _check_power(matrix, y)
-        object.__setattr__(self, "A", matrix)
+        object.__setattr__(self, "_power", _check_power(matrix, y))
+        object.__setattr__(self, "matrix", matrix)
+        if isinstance(matrix, Dense):
+            object.__setattr__(self, "A", matrix.A)
         object.__setattr__(self, "y", y)
         if self.x0 is not None:
             x0 = _check_length(_numbers(self.x0, "x0"), columns, "x0")
@@ -71,12 +74,12 @@ class Instance:
     @property
     def m_rows(self) -> int:
         """Number of measurements, M."""
-        return int(self.A.shape[0])
+        return self.matrix.shape[0]
 
     @property
     def n(self) -> int:
         """Number of unknowns, N."""
-        return int(self.A.shape[1])
+        return self.matrix.shape[1]
 
     @property
     def alpha(self) -> float:
@@ -90,25 +93,29 @@ class Instance:
 
     def measure(self, x: Vector) -> Vector:
         """`A x` in float64."""
-        return np.concatenate([block @ x for block in self._float64_blocks()])
+        return self.matrix.measure(x)
 
     def backproject(self, z: Vector) -> Vector:
         """`A^T z` in float64."""
-        edges = np.arange(BLOCK_ROWS, self.m_rows, BLOCK_ROWS)
-        parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
-        return np.asarray(sum(block.T @ part for block, part in parts))
+        return self.matrix.backproject(z)
 
-    def _float64_blocks(self) -> Iterator[NDArray[np.float64]]:
-        """A by blocks of rows, so that a float32 matrix is never copied whole."""
-        for start in range(0, self.m_rows, BLOCK_ROWS):
-            yield self.A[start : start + BLOCK_ROWS].astype(np.float64, copy=False)
+    def to_device(self, device: str = "gpu", dtype: str = "float32") -> Instance:
+        """The same instance with A on a device, `gpu` or `cpu`, its rows shared out if there are several of the kind.
+
+        Solvers then run there. dtype: that of A there; the answer is refined in float64 in any case.
+        """
+        from phaselect.devices.matrix import put
+
+        if not isinstance(self.matrix, Dense):
+            raise InputError("to_device takes an instance whose A is an array in memory")
+        return replace(self, A=put(self.matrix.A, device, dtype))
 
     # Normalised units: gain * A has unit mean squared row norm, target has unit mean square.
 
     @cached_property
     def gain(self) -> float:
         """Factor that gives A unit mean squared row norm."""
-        return float(np.sqrt(self.m_rows / _squared_norm(self.A)))
+        return float(np.sqrt(self.m_rows / self._power))
 
     @cached_property
     def y_scale(self) -> float:
@@ -140,7 +147,7 @@ class Instance:
 
     def save(self, path: str | Path) -> None:
         """Write the instance to an `.npz` file; the file appears whole or not at all."""
-        arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
+        arrays = {name: getattr(self, name) for name in ARRAY_NAMES} | {"A": self.matrix.entries()}
         save_arrays(path, {name: array for name, array in arrays.items() if array is not None})
 
 
@@ -181,7 +188,7 @@ def gaussian_instance(
     >>> gaussian_instance(100, 1.3, seed=0)
     Instance(M=130, N=100, alpha=1.3, x0 known)
     """
-    _check_generator(n, alpha, seed, signal_variance, density, noise, activation)
+    check_generator(n, alpha, seed, signal_variance, density, noise, activation)
     rng = np.random.default_rng(seed)
     rows = round(alpha * n)
     try:
@@ -225,9 +232,16 @@ def check_seed(seed: int) -> int:
     return int(seed)
 
 
-def _check_generator(
-    n: int, alpha: float, seed: int, variance: float, density: float, noise: float, activation: str
+def check_generator(
+    n: int,
+    alpha: float,
+    seed: int,
+    variance: float = 1.0,
+    density: float = 1.0,
+    noise: float = 0.0,
+    activation: str = "abs",
 ) -> None:
+    """The parameters of a random instance, checked."""
     check_seed(seed)
     if not is_count(n, 1):
         raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
@@ -246,34 +260,60 @@ def _check_generator(
         raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
 
 
-def _check_measurements(matrix: ArrayLike, y: Any, matrix_name: str, y_name: str) -> tuple[Matrix, Vector]:
-    matrix = np.ascontiguousarray(_numbers(matrix, matrix_name, keep_float32=True))
-    y = _numbers(y, y_name)
-    if matrix.ndim != 2:
-        raise InputError(f"{matrix_name} has {matrix.ndim} dimensions: give a 2-D array, one row a measurement")
+def _measurements(A: Any, y: Any) -> tuple[Matrix, Vector]:
+    """A as a matrix, whatever it is, with magnitudes that fit it."""
+    if is_operator(A):
+        y = _magnitudes(y, "y")
+        found: Matrix = operator(A, y.size)
+    elif is_device_array(A):
+        from phaselect.devices.matrix import on_device
+
+        y = _magnitudes(y, "y")
+        found = on_device(A, y.size)
+    else:
+        array, y = _check_measurements(A, y, "A", "y")
+        return Dense(array), y
+    if y.size != found.shape[0]:
+        raise InputError(f"A has {found.shape[0]} rows but y has {y.size} entries")
+    return found, y
+
+
+def _magnitudes(values: Any, name: str) -> Vector:
+    """Numbers from 0 on, at least one."""
+    y: Vector = _numbers(values, name)
     if y.ndim != 1:
-        raise InputError(f"{y_name} has shape {y.shape}: give a 1-D array, one number a measurement")
-    if matrix.size == 0 or y.size == 0:
-        raise InputError(f"{matrix_name} or {y_name} is empty: give at least one measurement")
-    if y.size != matrix.shape[0]:
-        raise InputError(f"{matrix_name} has {matrix.shape[0]} rows but {y_name} has {y.size} entries")
+        raise InputError(f"{name} has shape {y.shape}: give a 1-D array, one number a measurement")
+    if y.size == 0:
+        raise InputError(f"{name} is empty: give at least one measurement")
     if y.min() < 0:
         where = int(np.argmax(y < 0))
-        raise InputError(f"{y_name}[{where}] = {y[where]:g} is negative: {y_name} holds magnitudes, |A x|")
+        raise InputError(f"{name}[{where}] = {y[where]:g} is negative: {name} holds magnitudes, |A x|")
+    return y
+
+
+def _check_measurements(matrix: ArrayLike, y: Any, matrix_name: str, y_name: str) -> tuple[NDArray[Any], Vector]:
+    matrix = np.ascontiguousarray(_numbers(matrix, matrix_name, keep_float32=True))
+    if matrix.ndim != 2:
+        raise InputError(f"{matrix_name} has {matrix.ndim} dimensions: give a 2-D array, one row a measurement")
+    if matrix.size == 0:
+        raise InputError(f"{matrix_name} is empty: give at least one measurement")
+    y = _magnitudes(y, y_name)
+    if y.size != matrix.shape[0]:
+        raise InputError(f"{matrix_name} has {matrix.shape[0]} rows but {y_name} has {y.size} entries")
     return matrix, y
 
 
-def _check_power(matrix: Matrix, y: Vector) -> None:
-    for name, array in (("A", matrix), ("y", y)):
-        if not array.any():
+def _check_power(matrix: Matrix, y: Vector) -> float:
+    """The sum of the squared entries of A, once A and y are known to hold something to work with."""
+    powers = {"A": matrix.squared_norm(), "y": float(np.einsum("i,i->", y, y))}
+    for name, zero in (("A", isinstance(matrix, Dense) and not matrix.A.any()), ("y", not y.any())):
+        if zero:
             raise InputError(f"{name} is all zeros: there is nothing to recover")
-        power = _squared_norm(array)
-        if not np.isfinite(power) or power < 1e-290:
+        if not np.isfinite(powers[name]) or powers[name] < 1e-290:
             raise InputError(f"{name} has entries too large or too small for float64 squares: rescale it")
-    empty = ~matrix.any(axis=0)
-    if empty.any():
-        where = int(np.argmax(empty))
+    if (where := matrix.empty_column()) is not None:
         raise InputError(f"column {where} of A is all zeros: x[{where}] cannot be determined; drop it")
+    return powers["A"]
 
 
 def _check_length(array: NDArray[Any], length: int, name: str) -> NDArray[Any]:
@@ -300,8 +340,3 @@ def _numbers(values: Any, name: str, keep_float32: bool = False) -> NDArray[Any]
         position = ", ".join(str(int(i)) for i in where)
         raise InputError(f"{name}[{position}] is {array[where]}: every entry must be finite")
     return array
-
-
-def _squared_norm(array: NDArray[Any]) -> float:
-    flat = array.reshape(-1)
-    return float(np.einsum("i,i->", flat, flat, dtype=np.float64))

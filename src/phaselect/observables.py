@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, hyp1f1
 
-from phaselect.instance import Instance, Vector, signs_of
+from phaselect.instance import Instance, Vector
 from phaselect.spectrum import Spectrum
 
 
@@ -48,13 +48,20 @@ def against_truth(problem: Instance, x: Vector, signs: Vector) -> dict[str, floa
 
 def of_estimate(problem: Instance, x: Vector, z: Vector, lam: float) -> dict[str, float]:
     """Trace columns of a normalised estimate x with its own measurements `z = A x`; nan where x0 is unknown."""
-    fit = float(np.mean((problem.target - np.abs(z)) ** 2))
-    q1 = float(np.mean(x**2))
+    x0 = np.nan * x if problem.target_x0 is None else problem.target_x0
+    signs = np.nan * z if problem.signs is None else problem.signs
+    return to_floats(estimate_columns(problem.target, x0, signs, x, z, lam))
+
+
+def estimate_columns(y: Any, x0: Any, signs: Any, x: Any, z: Any, lam: Any) -> dict[str, Any]:
+    """The columns of `of_estimate` from arrays of NumPy or JAX."""
+    fit = ((y - abs(z)) ** 2).mean()
+    q1 = (x**2).mean()
     return {
         "mse_y": fit,
-        "m": np.nan if problem.target_x0 is None else overlap(problem.target_x0, x),
-        "O": np.nan if problem.signs is None else sign_overlap(problem.signs, signs_of(z)),
-        "energy": problem.alpha * fit + 0.5 * lam * q1,
+        "m": abs(x0 @ x) / (x0 @ x0),
+        "O": abs((signs * (1 - 2 * (z < 0))).mean()),
+        "energy": y.size / x.size * fit + 0.5 * lam * q1,
         "q1": q1,
     }
 

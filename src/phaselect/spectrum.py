@@ -113,6 +113,6 @@ def has_spectrum(problem: Instance) -> bool:
 
 
 def _decompose(problem: Instance) -> Spectrum:
-    U, s, _ = np.linalg.svd(problem.A.astype(np.float64, copy=False), full_matrices=False)
+    U, s, _ = np.linalg.svd(problem.matrix.entries().astype(np.float64, copy=False), full_matrices=False)
     rank = int(np.sum(s > WEAKEST * s[0]))
     return Spectrum(np.ascontiguousarray(U[:, :rank]), (problem.gain * s[:rank]) ** 2, problem)

@@ -177,3 +177,14 @@ def test_a_missing_store(tmp_path):
         Store(tmp_path / "none.db", read_only=True)
     with pytest.raises(InputError, match="not a folder"):
         Store(tmp_path / "none" / "runs.db")
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_store_of_the_first_version_is_brought_up_to_date(path, rows, read_only):
+    connection = sqlite3.connect(path)
+    connection.executescript("ALTER TABLE runs DROP COLUMN device; PRAGMA user_version = 1;")
+    connection.close()
+    with Store(path, read_only=read_only) as store:
+        table = store.table()
+    assert list(table["device"]) == [""] * 4
+    assert set(table["key"]) == {row["key"] for row in rows}

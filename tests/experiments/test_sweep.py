@@ -15,7 +15,7 @@ import pytest
 from phaselect import InputError
 from phaselect.cli_tools import plain
 from phaselect.experiments import contenders
-from phaselect.experiments.executors import Dask, Here, Processes
+from phaselect.experiments.executors import Batches, Dask, Here, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import Packer, run_sweep, status
@@ -195,12 +195,13 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
     grid = Grid(("raf", "altmin"), (30,), (3.0,), instances=3)
     sound = contenders.CONTENDERS["raf"]
 
-    def stumble(problem, seed):
-        if seed == 1:
-            raise FloatingPointError("stumbled\nbadly")
-        return sound.run(problem, seed)
+    class Stumbling:
+        def run(self, problem, schedule, *, seed):
+            if seed == 1:
+                raise FloatingPointError("stumbled\nbadly")
+            return sound.run(problem, seed)
 
-    monkeypatch.setitem(contenders.CONTENDERS, "raf", sound._replace(run=stumble))
+    monkeypatch.setitem(contenders.CONTENDERS, "raf", sound._replace(plan=lambda: (Stumbling(), None)))
     assert run_sweep([grid], path, Here()) == (6, 0, 6, 1, "")
     table = status([grid], path)
     assert dict(zip(table["solver"], table["failed"], strict=True)) == {"raf": 1, "altmin": 0}
@@ -279,7 +280,63 @@ def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
     from phaselect.experiments.runs import run_pack
 
     sound = contenders.CONTENDERS["raf"]
-    halted = sound._replace(run=lambda problem, seed: replace(sound.run(problem, seed), status=Status.INTERRUPTED))
-    monkeypatch.setitem(contenders.CONTENDERS, "raf", halted)
+
+    class Halted:
+        def run(self, problem, schedule, *, seed):
+            return replace(sound.run(problem, seed), status=Status.INTERRUPTED)
+
+    monkeypatch.setitem(contenders.CONTENDERS, "raf", sound._replace(plan=lambda: (Halted(), None)))
     with pytest.raises(KeyboardInterrupt):
         run_pack(Grid(("raf",), (20,), (3.0,), instances=1).tasks())
+
+
+def test_batches_on_a_device_fill_the_same_store(tmp_path):
+    """Other instances of the same ensemble: the rows say so, the success agrees, and a sweep goes on on either side."""
+    path = tmp_path / "runs.db"
+    grid = Grid(("amp",), (60,), (1.4, 2.0), instances=16, eps=(0.1,))
+    assert run_sweep([replace(grid, instances=8)], path, Here()) == (16, 0, 16, 0, "")
+    assert run_sweep([grid], path, Batches("cpu")) == (32, 16, 16, 0, "")
+    rows = table_of(path)
+    assert sorted(rows["device"]) == [""] * 16 + ["cpu"] * 16
+    good = (rows["m"] > 0.99) & (rows["mse_y"] < 1e-6)
+    for device in ("", "cpu"):
+        mine = rows["device"] == device
+        assert good[mine & (rows["alpha"] == 2.0)].mean() > 0.8
+        np.testing.assert_array_equal(good[mine], rows["status"][mine] == "RECOVERED")
+    assert run_sweep([grid], path, Here()) == (32, 32, 0, 0, "")
+
+
+def test_batches_say_what_they_cannot_do(tmp_path):
+    with pytest.raises(InputError, match="sa cannot run in batches on a device: use amp, amp-paper, pa, langevin"):
+        run_sweep([Grid(("sa",), (30,), (2.0,), instances=1)], tmp_path / "runs.db", Batches("cpu"))
+
+
+def test_an_interrupt_in_a_batch_keeps_what_is_done(tmp_path, monkeypatch):
+    """The second Ctrl-C comes while a batch is running: members that were done are rows, the others are not."""
+    from phaselect import AMP, Status
+
+    whole = AMP.run_batch
+
+    def half_done(*arguments, **options):
+        results = whole(*arguments, **options)
+        return [replace(r, status=Status.INTERRUPTED) if k % 2 else r for k, r in enumerate(results)]
+
+    monkeypatch.setattr(AMP, "run_batch", half_done)
+    path = tmp_path / "runs.db"
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep([Grid(("amp",), (60,), (2.0,), instances=16, eps=(0.1,))], path, Batches("cpu"))
+    assert rows_in(path) == 8
+
+
+def test_a_batch_that_fails_is_rows_that_say_so(tmp_path, monkeypatch):
+    from phaselect import AMP
+
+    def too_large(*arguments, **options):
+        raise InputError("an instance with N = 60 needs 9 GiB on the device, which has 1 GiB left")
+
+    monkeypatch.setattr(AMP, "run_batch", too_large)
+    path = tmp_path / "runs.db"
+    summary = run_sweep([Grid(("amp",), (60,), (2.0,), instances=2)], path, Batches("cpu"))
+    assert summary == (2, 0, 2, 2, "")
+    with Store(path, read_only=True) as store:
+        assert "needs 9 GiB" in next(iter(store.failures().values()))

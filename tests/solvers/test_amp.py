@@ -5,7 +5,7 @@ import pytest
 
 from phaselect import AMP, InputError, Instance, Schedule, Status, gaussian_instance
 from phaselect.solvers import _passes
-from phaselect.solvers.amp import AMPState, amp_iteration
+from phaselect.solvers.amp import AMPState, amp_iteration, reader
 from phaselect.solvers.base import drive
 from tests.exact import normalised
 
@@ -62,7 +62,7 @@ def amp_states(problem, x, mus, product, psi):
     zeros = np.zeros(problem.m_rows)
     state = AMPState(x, 1.0, 1.0, zeros.copy(), zeros.copy(), x, zeros.copy(), 0, mus[0], 0.0, np.inf, False)
     for mu in mus:
-        state = amp_iteration(problem, state, mu, product / mu, psi)
+        state = amp_iteration(state, mu, product / mu, psi, reader(problem))
         yield state
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, Langevin, gaussian_instance
-from phaselect.solvers.langevin import langevin_step, wall
+from phaselect.solvers.langevin import explained_part, langevin_step, wall
 from phaselect.spectrum import spectrum
 from tests.exact import normalised
 
@@ -17,8 +17,8 @@ def test_the_force_is_the_gradient_of_the_loss():
         return np.sum((I_minus_K @ (theta * y)) ** 2)
 
     theta = np.random.default_rng(0).uniform(-0.5, 0.5, 14)
-    spectral = spectrum(problem)
-    moved = langevin_step(spectral, theta, spectral.weights(lam, "residual"), np.zeros(14), eta)
+    explained = explained_part(spectrum(problem), lam)
+    moved = langevin_step(theta, problem.target, explained, np.zeros(14), eta, wall(problem))
     force = (theta - moved) / (eta * (1 - theta**2))
     numerical = [(loss(theta + step * e) - loss(theta - step * e)) / (2 * step) for e in np.eye(14)]
     np.testing.assert_allclose(force, numerical, rtol=1e-6, atol=1e-9)
@@ -26,13 +26,13 @@ def test_the_force_is_the_gradient_of_the_loss():
 
 def test_noise_enters_with_the_force_and_walls_hold():
     problem = gaussian_instance(8, 1.75, seed=0)
-    spectral = spectrum(problem)
-    theta, weights = np.full(14, 0.5), spectral.weights(0.4, "residual")
-    still = langevin_step(spectral, theta, weights, np.zeros(14), 0.1)
-    kicked = langevin_step(spectral, theta, weights, np.full(14, 0.2), 0.1)
-    np.testing.assert_allclose(still - kicked, 0.1 * 0.2 * (1 - 0.25))
-    far = langevin_step(spectral, theta, weights, np.full(14, -1e3), 0.1)
-    np.testing.assert_array_equal(far, wall(problem))
+    theta, explained = np.full(14, 0.5), explained_part(spectrum(problem), 0.4)
+
+    def step(noise):
+        return langevin_step(theta, problem.target, explained, np.full(14, noise), 0.1, wall(problem))
+
+    np.testing.assert_allclose(step(0.0) - step(0.2), 0.1 * 0.2 * (1 - 0.25))
+    np.testing.assert_array_equal(step(-1e3), wall(problem))
 
 
 def test_the_relaxed_loss_is_no_certificate():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phaselect.instance import Instance
 from phaselect.schedule import Schedule
@@ -19,72 +19,90 @@ AMP_ITERATIONS = 3000
 
 
 class Contender(NamedTuple):
-    """A way to run a solver: what it does in a line, its parameters with their defaults, and the run itself.
+    """A way to run a solver: what it does in a line, its parameters with their defaults, and the plan they make.
 
+    plan: the solver and the schedule (None for its own) for given parameters.
     spectral: it begins with the SVD of A, which runs on the same instance can share.
     """
 
     title: str
     defaults: dict[str, float]
-    run: Callable[..., Result]
+    plan: Callable[..., tuple[Any, Schedule | None]]
     spectral: bool = False
 
+    def run(self, problem: Instance, seed: int, **options: float) -> Result:
+        """One run on one instance."""
+        solver, schedule = self.plan(**options)
+        result: Result = solver.run(problem, schedule, seed=seed)
+        return result
 
-def amp(problem: Instance, seed: int, eps: float, product: float) -> Result:
+    @property
+    def in_batches(self) -> bool:
+        """Can many instances be run at once, on a device?"""
+        return hasattr(self.plan(**self.defaults)[0], "run_batch")
+
+
+def amp(eps: float, product: float) -> tuple[AMP, Schedule]:
     """One run of message passing from mu = 1000, at most 3000 iterations whatever the rate."""
     rungs = Schedule.fixed_product(product, mu0=1e3, mu_max=1e12, eps=eps)
     hold = max(0, AMP_ITERATIONS - len(rungs))
     schedule = Schedule.fixed_product(product, mu0=1e3, mu_max=1e12, eps=eps, steps=1, unit="iterations", hold=hold)
-    return AMP(restarts=0).run(problem, schedule, seed=seed)
+    return AMP(restarts=0), schedule
 
 
-def amp_paper(problem: Instance, seed: int, eps: float) -> Result:
+def amp_paper(eps: float) -> tuple[AMP, Schedule]:
     """As `amp`, with the product decaying like 1/mu: the paper's pseudo-code to the letter."""
     hold = max(0, AMP_ITERATIONS - len(Schedule.paper_amp(eps=eps, hold=0)))
-    return AMP(restarts=0).run(problem, Schedule.paper_amp(eps=eps, hold=hold), seed=seed)
+    return AMP(restarts=0), Schedule.paper_amp(eps=eps, hold=hold)
 
 
-def sa(problem: Instance, seed: int, eps: float, product: float) -> Result:
+def sa(eps: float, product: float) -> tuple[SimulatedAnnealing, Schedule]:
     """Simulated annealing, 100 sweeps at each temperature; product 0 is lam = 0."""
-    return SimulatedAnnealing().run(problem, Schedule.fixed_product(product, eps=eps), seed=seed)
+    return SimulatedAnnealing(), Schedule.fixed_product(product, eps=eps)
 
 
-def sa_proposals(problem: Instance, seed: int, eps: float, product: float) -> Result:
+def sa_proposals(eps: float, product: float) -> tuple[SimulatedAnnealing, Schedule]:
     """Simulated annealing with T_A = 100 read as single proposals."""
-    schedule = Schedule.fixed_product(product, eps=eps, unit="proposals")
-    return SimulatedAnnealing().run(problem, schedule, seed=seed)
+    return SimulatedAnnealing(), Schedule.fixed_product(product, eps=eps, unit="proposals")
 
 
-def sa_fixed(problem: Instance, seed: int, eps: float) -> Result:
+def sa_fixed(eps: float) -> tuple[SimulatedAnnealing, Schedule]:
     """Simulated annealing at the constant regulariser that the paper studies, lam = 0.005."""
-    return SimulatedAnnealing().run(problem, Schedule.fixed_lambda(0.005, eps=eps), seed=seed)
+    return SimulatedAnnealing(), Schedule.fixed_lambda(0.005, eps=eps)
 
 
-def pa(problem: Instance, seed: int, replicas: int, product: float) -> Result:
+def pa(replicas: int, product: float) -> tuple[PopulationAnnealing, Schedule]:
     """Population annealing on its default temperatures."""
     solver = PopulationAnnealing(replicas)
-    return solver.run(problem, solver.default_schedule(problem).rescaled(product), seed=seed)
+    return solver, solver.default_schedule(None).rescaled(product)
 
 
-def langevin(problem: Instance, seed: int, eps: float, product: float) -> Result:
+def langevin(eps: float, product: float) -> tuple[Langevin, Schedule]:
     """Langevin dynamics, 100 iterations at each temperature from mu = 1 to 1000."""
-    schedule = Schedule.fixed_product(product, mu_max=1e3, eps=eps, unit="iterations")
-    return Langevin().run(problem, schedule, seed=seed)
+    return Langevin(), Schedule.fixed_product(product, mu_max=1e3, eps=eps, unit="iterations")
 
 
-def raf(problem: Instance, seed: int) -> Result:
+def raf() -> tuple[ReweightedAmplitudeFlow, None]:
     """Reweighted amplitude flow."""
-    return ReweightedAmplitudeFlow().run(problem, seed=seed)
+    return ReweightedAmplitudeFlow(), None
 
 
-def altmin(problem: Instance, seed: int) -> Result:
+def altmin() -> tuple[AlternatingMinimisation, None]:
     """Alternating minimisation."""
-    return AlternatingMinimisation().run(problem, seed=seed)
+    return AlternatingMinimisation(), None
 
 
-def front_door(problem: Instance, seed: int) -> Result:
+class FrontDoor:
     """`phaselect.solve`: message passing with restarts, then larger and larger populations."""
-    return solve_instance(problem, seed=seed)
+
+    def run(self, problem: Instance, schedule: None, *, seed: int) -> Result:
+        """Every stage has its own schedule."""
+        return solve_instance(problem, seed=seed)
+
+
+def front_door() -> tuple[FrontDoor, None]:
+    """The front door."""
+    return FrontDoor(), None
 
 
 CONTENDERS = {

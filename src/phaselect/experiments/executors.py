@@ -23,7 +23,9 @@ from typing import Any, Protocol
 
 import phaselect
 from phaselect.errors import InputError
-from phaselect.experiments.runs import Pack, run_pack
+from phaselect.experiments.contenders import CONTENDERS
+from phaselect.experiments.grid import Task
+from phaselect.experiments.runs import Pack, run_on_device, run_pack
 from phaselect.experiments.store import Row
 
 Outcome = tuple[Pack, list[Row] | Exception]
@@ -78,6 +80,44 @@ class Processes:
                 else:
                     yield pack, outcome
         return lost
+
+
+@dataclass(frozen=True)
+class Batches:
+    """On a device, `gpu` or `cpu`: all instances of one shape at once, as one JAX program.
+
+    The instances are drawn on the device: of the same ensemble as elsewhere, but not the same ones. Packs of a kind are
+    gathered from the tasks as they come, at most `size` at a time (memory may cut that further).
+    """
+
+    device: str
+    size: int = 1000
+
+    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+        """See `Executor`."""
+        from phaselect.devices.backend import pick
+
+        pick(self.device)
+        kinds: dict[Any, list[Task]] = {}
+        for task in (task for pack in packs for task in pack):
+            kinds.setdefault((task.kind, task.alpha), []).append(task)
+        alone = sorted({tasks[0].solver for tasks in kinds.values() if not CONTENDERS[tasks[0].solver].in_batches})
+        if alone:
+            able = ", ".join(name for name, contender in CONTENDERS.items() if contender.in_batches)
+            raise InputError(f"{', '.join(alone)} cannot run in batches on a device: use {able}, or leave out --device")
+        for tasks in kinds.values():
+            for first in range(0, len(tasks), self.size):
+                if stop():
+                    return
+                pack = tasks[first : first + self.size]
+                try:
+                    rows = run_on_device(pack, self.device)
+                except InputError as error:
+                    yield pack, error
+                    continue
+                yield [task for task in pack if task.key in {row["key"] for row in rows}], rows
+                if len(rows) < len(pack):
+                    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Task
 from phaselect.experiments.store import FAILED, Row
 from phaselect.instance import Instance, gaussian_instance
-from phaselect.observables import against_truth
 from phaselect.parallel import one_blas_thread
-from phaselect.solvers.result import Status
+from phaselect.solvers.result import Result, Status
 from phaselect.spectrum import spectrum
 
 Pack = Sequence[Task]
@@ -69,13 +68,30 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
         return failed(task, error)
     if result.status is Status.INTERRUPTED:  # a solver returns its best so far: not what the task asked for
         raise KeyboardInterrupt
-    return _row(task) | {
-        "status": result.status.name,
-        **against_truth(problem, result.x, result.signs),
-        "mse_y": result.mse_y,
-        "iterations": result.steps,
-        "seconds": svd_seconds + time.perf_counter() - began,
-    }
+    return _row(task) | _outcome(result) | {"seconds": svd_seconds + time.perf_counter() - began}
+
+
+def _outcome(result: Result) -> Row:
+    measured = {"mse_y": result.mse_y, "iterations": result.steps, "seconds": result.seconds}
+    return {"status": result.status.name, **result.truth, **measured}
+
+
+def run_on_device(pack: Pack, device: str) -> list[Row]:
+    """Rows of tasks that differ in the seed alone, run as one batch; after an interrupt, of those that were done.
+
+    `seconds` is a run's share of the time of the batch, in which the compilation of its program is included.
+    """
+    from phaselect.devices.member import gaussian_batch
+
+    task = pack[0]
+    solver, schedule = CONTENDERS[task.solver].plan(**task.options)
+    batch = gaussian_batch(task.n, task.alpha, seeds=[task.seed for task in pack])
+    results = solver.run_batch(batch, schedule, device=device)
+    return [
+        _row(task) | _outcome(result) | {"device": device}
+        for task, result in zip(pack, results, strict=True)
+        if result.status is not Status.INTERRUPTED
+    ]
 
 
 @cache
@@ -93,7 +109,7 @@ def failed(task: Task, error: BaseException) -> Row:
 
 def _row(task: Task) -> Row:
     nothing = dict.fromkeys(("m", "O", "mse_y", "mse_x", "iterations", "seconds"))
-    stamp = {"version": phaselect.__version__, "revision": git_revision(), "error": ""}
+    stamp = {"version": phaselect.__version__, "revision": git_revision(), "device": "", "error": ""}
     return {"key": task.key, **asdict(task), **nothing, **stamp}
 
 

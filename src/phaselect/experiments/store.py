@@ -25,7 +25,7 @@ from phaselect.experiments.grid import KIND, Grid
 from phaselect.tables import Table
 
 APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
-VERSION = 1
+VERSION = 2
 FAILED = "FAILED"
 COLUMNS = {
     "key": "TEXT PRIMARY KEY",
@@ -45,6 +45,7 @@ COLUMNS = {
     "seconds": "REAL",
     "version": "TEXT NOT NULL",
     "revision": "TEXT NOT NULL",
+    "device": "TEXT NOT NULL DEFAULT ''",  # gpu or cpu if the instance was drawn and run there, in a batch
     "error": "TEXT NOT NULL",
 }
 Row = dict[str, Any]
@@ -65,7 +66,8 @@ class Store:
         try:
             if not self.path.exists():
                 _create(self.path)
-            _check_header(self.path)
+            if _check_header(self.path) == 1:
+                _add_device(self.path)
             self._connection = _connect(self.path, read_only)
         except BaseException:
             self._unlock()
@@ -201,8 +203,18 @@ def _create(path: Path) -> None:
         fresh.replace(path)
 
 
-def _check_header(path: Path) -> None:
-    """Refuse, without opening it as a database, a file that is not a store of this version or has lost its end."""
+def _add_device(path: Path) -> None:
+    """Bring a store of version 1, whose rows do not say on what device they ran, up to date."""
+    with _explained(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=60)
+        connection.executescript(
+            f"BEGIN; ALTER TABLE runs ADD COLUMN device {COLUMNS['device']}; PRAGMA user_version = {VERSION}; COMMIT;"
+        )
+        connection.close()
+
+
+def _check_header(path: Path) -> int:
+    """The version of a store; refuses, unopened, a file that is not a store of a known version or has lost its end."""
     try:
         with path.open("rb") as stream:
             head = stream.read(100)
@@ -215,13 +227,14 @@ def _check_header(path: Path) -> None:
     version, application = struct.unpack(">I", head[60:64])[0], struct.unpack(">I", head[68:72])[0]
     if application != APPLICATION_ID:
         raise InputError(f"{path} is an SQLite file, but not a store of runs; it was left as it is")
-    if version != VERSION:
+    if version not in (1, VERSION):
         raise InputError(
             f"{path} is a store of version {version}; this phaselect reads version {VERSION}; it was left as it is"
         )
     whole = (page if page > 1 else 65536) * pages
     if size < whole and not (_log(path).exists() and _log(path).stat().st_size):  # else the log has the rest
         raise InputError(f"{path} is truncated ({size} bytes): restore it from a copy; it was left as it is")
+    return int(version)
 
 
 def _take_lock(path: Path) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from phaselect.channels import output_channel
-from phaselect.instance import Matrix, Vector
+from phaselect.channels import local_update
+from phaselect.matrix import Vector
 from phaselect.parallel import run_parallel
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
@@ -58,8 +58,7 @@ def _amp_rows(A, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def
         for k in range(min(4, A.shape[0] - i)):
             row = i + k
             z[row] = products[k]
-            w[row] = (1 - psi) * (z[row] - V * g[row]) + psi * w[row]
-            g[row], bend = output_channel(w[row], y[row], c)
+            w[row], g[row], bend = local_update(z[row], y[row], w[row], g[row], V, c, psi)
             curvature += bend
             weight[k] = g[row]
         _add4(back, a0, a1, a2, a3, weight[0], weight[1], weight[2], weight[3])
@@ -77,7 +76,7 @@ def _normal_rows(A, p, back):  # type: ignore[no-untyped-def]
 
 
 def amp_pass(
-    A: Matrix, y: Vector, x: Vector, V: float, c: float, psi: float, z: Vector, w: Vector, g: Vector
+    A: NDArray[Any], y: Vector, x: Vector, V: float, c: float, psi: float, z: Vector, w: Vector, g: Vector
 ) -> tuple[Vector, float]:
     """One pass of AMP over A; updates `z = A x`, w and g in place and returns `A^T g` and the curvature sum.
 
@@ -94,7 +93,7 @@ def amp_pass(
     return np.sum(backs, axis=0, dtype=np.float64), sum(bends)
 
 
-def normal_pass(A: Matrix, p: Vector) -> Vector:
+def normal_pass(A: NDArray[Any], p: Vector) -> Vector:
     """`A^T (A p)` in float64 from one pass over A, whatever the dtype of A."""
 
     def block(rows: slice) -> Vector:
@@ -105,7 +104,7 @@ def normal_pass(A: Matrix, p: Vector) -> Vector:
     return np.asarray(np.sum(run_parallel(block, row_blocks(A)), axis=0))
 
 
-def row_blocks(A: Matrix) -> list[slice]:
+def row_blocks(A: NDArray[Any]) -> list[slice]:
     """Cuts A into blocks of rows; depends on A alone, so that sums come out the same on any number of threads."""
     count = min(max(1, A.nbytes // BLOCK_BYTES), MAX_BLOCKS)
     edges = np.linspace(0, A.shape[0], count + 1).astype(int)

@@ -12,25 +12,29 @@ Everything is local to a row of A, so an iteration is one pass over A, and memor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.channels import input_channel
+from phaselect.channels import input_channel, local_update_with, output_channel_with
 from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, is_count
+from phaselect.matrix import Dense
 from phaselect.observables import of_estimate
 from phaselect.schedule import Schedule
 from phaselect.solvers._passes import amp_pass
 from phaselect.solvers.base import Attempt, Estimate, ProgressCallback, Start, check_run, drive, first_success
+from phaselect.solvers.batch import run_batch
 from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Result, Status
 
 CONVERGED = 1e-10
 """mse_y at which the signs are settled, but for the tiniest y, and least squares takes over."""
+CONVERGED_ON_DEVICE = 1e-6
+"""The same where least squares mends many signs at once, and half precision is as good as A so far."""
 
 STATIONARY = 1e-24
 """Mean squared change of x in one iteration below which AMP sits at a fixed point."""
@@ -60,6 +64,7 @@ class AMP:
     damping: psi, on (V, w).
     restarts: how often to start afresh when a run fails, with a new x, damping in (0.1, 0.5) and product
         scaled by a factor in (1, 3): failed runs wander rather than converge, and another start may succeed.
+    converged: mse_y at which least squares takes over.
 
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(200, 1.4, seed=0)
@@ -69,12 +74,15 @@ class AMP:
 
     damping: float = 0.3
     restarts: int = 4
+    converged: float = CONVERGED
 
     def __post_init__(self) -> None:
         if not (isinstance(self.damping, Real) and 0 <= self.damping < 1):
             raise InputError(f"AMP: damping = {self.damping!r} must lie in [0, 1)")
         if not is_count(self.restarts):
             raise InputError(f"AMP: restarts = {self.restarts!r} must be a whole number, 0 or more")
+        if not (isinstance(self.converged, Real) and self.converged > 0):
+            raise InputError(f"AMP: converged = {self.converged!r} must be positive")
 
     state_type = AMPState
 
@@ -83,7 +91,7 @@ class AMP:
         """As in `phaselect solve --solver amp`."""
         return "amp"
 
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, problem: Instance | None) -> Schedule:
         """Matched, from mu = 1000 (AMP needs no slow start), then on at 1e12: hard instances take their time."""
         return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=1000)
 
@@ -99,37 +107,44 @@ class AMP:
         return AMPState(x, V, V, zeros, zeros, x, zeros, 0, mu, lam, np.inf, False)
 
     def segment(self, problem: Instance, schedule: Schedule) -> int:
-        """A few iterations for small matrices, one where it takes long."""
-        return max(1, min(5, 10_000_000 // problem.A.size) // schedule.steps)
+        """A few iterations for small matrices, one where it takes long; ten on a device."""
+        few = 10 if problem.matrix.on_device else min(5, 10_000_000 // (problem.m_rows * problem.n))
+        return max(1, few // schedule.steps)
 
     def advance(self, problem: Instance, state: AMPState, schedule: Schedule) -> AMPState:
         """Iterates through a segment; on divergence returns the last finite state, marked."""
-        state = state._replace(w=state.w.copy(), g=state.g.copy(), z=state.z.copy())
+        if problem.matrix.on_device:
+            from phaselect.devices.amp import advance
+
+            return advance(problem, state, schedule, self.damping)
+        state = state._replace(w=state.w.copy(), g=state.g.copy())
+        read = reader(problem)
         for mu, lam in schedule:
             for _ in range(schedule.steps):
-                following = amp_iteration(problem, state, mu, lam, self.damping)
-                if not (np.isfinite(following.x).all() and np.mean(following.x**2) < 1e6):
+                with np.errstate(all="ignore"):  # lam = 0 too early in the anneal: no information and no prior
+                    following = amp_iteration(state, mu, lam, self.damping, read)
+                if diverged(following):
                     return state._replace(diverged=True)
                 state = following
         return state
 
     def measure(self, problem: Instance, state: AMPState) -> dict[str, float]:
         """Observables of the estimate that the last iteration started from."""
-        row = of_estimate(problem, state.x_in, state.z, state.lam)
+        row = of_estimate(problem, np.asarray(state.x_in), np.asarray(state.z), float(state.lam))
         if state.diverged:
             row["mse_y"] = np.inf
-        return {**row, "V": state.V, "change": state.change, "steps": state.iteration}
+        return {**row, "V": float(state.V), "change": float(state.change), "steps": int(state.iteration)}
 
     def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
         """The signs are settled; or at a fixed point of the last temperature; or diverged."""
         if not np.isfinite(row["mse_y"]):
             return Status.DIVERGED
-        settled = (noiseless and row["mse_y"] < CONVERGED) or (final and row["change"] < STATIONARY)
+        settled = (noiseless and row["mse_y"] < self.converged) or (final and row["change"] < STATIONARY)
         return Status.NOT_RECOVERED if settled else None
 
     def finish(self, problem: Instance, state: AMPState, noiseless: bool) -> Estimate:
         """Signs of the measurements of x, then least squares without an SVD."""
-        return finish_x(problem, state.x, noiseless)
+        return finish_x(problem, np.asarray(state.x), noiseless)
 
     def run(
         self,
@@ -148,40 +163,86 @@ class AMP:
         """
         seed = check_run(problem, schedule, seed, time_limit)
         base = schedule or self.default_schedule(problem)
+        converged = max(self.converged, CONVERGED_ON_DEVICE) if problem.matrix.on_device else self.converged
 
-        def attempt(solver: AMP, anneal: Schedule, own_seed: int, start: Any = None) -> Attempt:
+        def attempt(number: int) -> Attempt:
+            own_seed, damping, factor = self.variant(seed, number)
             return lambda left: drive(
-                solver,
+                replace(self, damping=damping, converged=converged),
                 problem,
-                anneal,
+                base.rescaled(factor),
                 seed=own_seed,
-                init=start,
+                init=None if number else init,
                 time_limit=left,
                 progress=progress,
                 noiseless=noiseless,
             )
 
         def attempts() -> Iterator[Attempt]:
-            yield attempt(self, base, seed, init)
-            rng = np.random.default_rng([seed, 1])
-            for _ in range(0 if isinstance(init, AMPState) else self.restarts):
-                variant, anneal = replace(self, damping=rng.uniform(0.1, 0.5)), base.rescaled(rng.uniform(1, 3))
-                yield attempt(variant, anneal, int(rng.integers(2**31)))
+            for number in range(1 if isinstance(init, AMPState) else 1 + self.restarts):
+                yield attempt(number)
 
         best = first_success(attempts(), time_limit, lambda result: result.settled or not noiseless)
         return replace(best, seed=seed)
 
+    def variant(self, seed: int, attempt: int) -> tuple[int, float, float]:
+        """Seed, damping and factor of every lam for an attempt; the first is as asked for."""
+        own = seed, self.damping, 1.0
+        rng = np.random.default_rng([seed, 1])
+        for _ in range(attempt):
+            damping, factor = rng.uniform(0.1, 0.5), rng.uniform(1, 3)
+            own = int(rng.integers(2**31)), damping, factor
+        return own
 
-def amp_iteration(problem: Instance, state: AMPState, mu: float, lam: float, damping: float) -> AMPState:
-    """One iteration; reuses the arrays w, g and z of the state."""
-    psi = damping if state.iteration else 0.0
+    def program(self) -> Any:
+        """Message passing as a JAX program, for `run_batch`."""
+        from phaselect.devices.programs import AMPProgram
+
+        return AMPProgram()
+
+    run_batch = run_batch
+
+
+Read = Callable[..., tuple[Any, Any, Any, Any, Any]]
+"""A pass over A: from (x, V, c, psi, w, g) to `A x`, the new w and g, `A^T g` and the sum of the curvatures."""
+
+
+def amp_iteration(state: AMPState, mu: Any, lam: Any, damping: Any, read: Read) -> AMPState:
+    """One iteration, on arrays of NumPy or JAX."""
+    psi = damping * (state.iteration > 0)
     V_damped = (1 - psi) * state.V + psi * state.V_damped
     c = 1 / (1 / (2 * mu) + V_damped)
-    w, g, z = state.w, state.g, state.z
-    back, curvature = amp_pass(problem.A, problem.target, problem.gain * state.x, state.V, c, psi, z, w, g)
-    chi = max(0.0, curvature / problem.n)
-    if chi + mu * lam == 0:  # no information and no prior: lam = 0 too early in the anneal
-        return state._replace(x=np.full_like(state.x, np.nan))
-    x, variance = input_channel(problem.gain * back + chi * state.x, chi, mu * lam)
-    change = float(np.mean((x - state.x) ** 2))
-    return AMPState(x, variance, V_damped, w, g, state.x, z, state.iteration + 1, mu, lam, change, False)
+    z, w, g, back, curvature = read(state.x, state.V, c, psi, state.w, state.g)
+    chi = curvature / state.x.size
+    chi = chi * (chi > 0)
+    x, variance = input_channel(back + chi * state.x, chi, mu * lam)
+    change = ((x - state.x) ** 2).mean()
+    return AMPState(x, variance, V_damped, w, g, state.x, z, state.iteration + 1, mu, lam, change, state.diverged)
+
+
+def diverged(state: AMPState) -> Any:
+    """Has x grown beyond bounds? (Not-a-number counts.)"""
+    return ~((state.x**2).mean() < 1e6)
+
+
+def reader(problem: Instance) -> Read:
+    """Passes over A in normalised units: one compiled read, which updates w and g in place, or two products."""
+    if isinstance(problem.matrix, Dense):
+        return _compiled_reader(problem, problem.matrix)
+    local_update = local_update_with(output_channel_with(np.tanh))
+
+    def read(x: Vector, V: float, c: float, psi: float, w: Vector, g: Vector) -> tuple[Any, ...]:
+        z = problem.forward(x)
+        w, g, curvature = local_update(z, problem.target, w, g, V, c, psi)
+        return z, w, g, problem.adjoint(g), curvature.sum()
+
+    return read
+
+
+def _compiled_reader(problem: Instance, matrix: Dense) -> Read:
+    def read(x: Vector, V: float, c: float, psi: float, w: Vector, g: Vector) -> tuple[Any, ...]:
+        z = np.empty(problem.m_rows)
+        back, curvature = amp_pass(matrix.A, problem.target, problem.gain * x, V, c, psi, z, w, g)
+        return z, w, g, problem.gain * back, np.float64(curvature)
+
+    return read

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, check_seed, signs_of
-from phaselect.observables import log10_impostors, mse_y
+from phaselect.observables import against_truth, log10_impostors
 from phaselect.parallel import one_blas_thread
 from phaselect.schedule import Schedule
-from phaselect.solvers.certificate import CERTIFIED_BELOW, EXACT_FIT, certified, determined
+from phaselect.solvers.certificate import CERTIFIED_BELOW, EXACT_FIT, Evidence, certified, evidence
 from phaselect.solvers.result import Result, Status, tabulate
 
 
@@ -38,11 +38,16 @@ ProgressCallback = Callable[[Progress], None]
 
 
 class Estimate(NamedTuple):
-    """A solver's answer in normalised units; `rank` is the rank of A as far as the solver could tell."""
+    """A solver's answer in normalised units.
+
+    rank: that of A as far as the solver could tell.
+    seen: what speaks for the answer, if the solver knows already.
+    """
 
     x: Vector
     signs: Vector
     rank: int
+    seen: Evidence | None = None
 
 
 class Start(NamedTuple):
@@ -63,7 +68,7 @@ class Solver(Protocol):
     def state_type(self) -> type:
         """The NamedTuple of its states."""
 
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, problem: Any) -> Schedule:
         """A good schedule for this solver."""
 
     def start(self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None) -> Any:
@@ -147,6 +152,7 @@ def drive(
         schedule=schedule,
         seed=seed,
         state=state,
+        truth=against_truth(problem, estimate.x * problem.x_scale, estimate.signs),
     )
 
 
@@ -197,18 +203,22 @@ class Verdict(NamedTuple):
 
 
 def verdict(problem: Instance, estimate: Estimate, noiseless: bool, halted: Status | None) -> Verdict:
-    """Judge an answer; one that is certified is recovered however the run ended."""
-    x, signs = estimate.x * problem.x_scale, estimate.signs
-    fit = mse_y(problem, x, signs)
-    log10 = log10_impostors(fit, problem.m_rows, estimate.rank)
+    """Judge an answer on a problem."""
+    x, signs, rank, seen = estimate
+    return judge(seen or evidence(problem, x * problem.x_scale, signs, rank), problem.m_rows, rank, noiseless, halted)
+
+
+def judge(seen: Evidence, m_rows: int, rank: int, noiseless: bool, halted: Status | None) -> Verdict:
+    """Judge an answer by the evidence; one that is certified is recovered however the run ended."""
+    fit = seen.mse_y
+    log10 = log10_impostors(fit, m_rows, rank)
     status = halted or Status.NOT_RECOVERED
     if not noiseless:
         return Verdict(Status.ESTIMATE if status is Status.NOT_RECOVERED else status, False, log10, fit)
-    if certified(problem, x, signs, estimate.rank):
+    if certified(seen, m_rows, rank):
         return Verdict(Status.RECOVERED, True, log10, fit)
     if fit < EXACT_FIT:
-        unique = determined(problem, x, signs, estimate.rank)
-        status = Status.UNCERTIFIED if unique else Status.AMBIGUOUS
+        status = Status.UNCERTIFIED if seen.determined() else Status.AMBIGUOUS
     elif log10 < CERTIFIED_BELOW:
         status = Status.INEXACT
     return Verdict(status, False, log10, fit)

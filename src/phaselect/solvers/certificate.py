@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.instance import Instance, Vector
-from phaselect.observables import log10_impostors, mse_y
+from phaselect.observables import log10_impostors
 from phaselect.solvers.least_squares import least_squares
 from phaselect.spectrum import has_spectrum, spectrum
 
@@ -27,19 +27,33 @@ ENUMERABLE = 16
 """Up to so many measurements the impostors are counted one by one."""
 
 
-def certified(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
-    """Yes when the fit is exact, no impostor is expected to fit as well, and A determines x with its relative signs.
+class Evidence(NamedTuple):
+    """What an answer is judged by.
 
-    Each single measurement must be met to a percent wherever y exceeds the residual. That tells the truth from
-    its neighbours, which the count of impostors does not: one wrong sign at a small y leaves a small residual,
-    but most of it right there.
+    missed: is a single measurement, where y exceeds the residual, not met to a percent? That tells the truth from its
+    neighbours, which the count of impostors does not: one wrong sign at a small y leaves a small residual, but most
+    of it right there.
+    determined: do the data fix x, given that it fits them? A question, as the answer takes time.
     """
-    fit = mse_y(problem, x, signs)
-    if fit > EXACT_FIT or log10_impostors(fit, problem.m_rows, rank) > CERTIFIED_BELOW:
+
+    mse_y: float
+    missed: bool
+    determined: Callable[[], bool]
+
+
+def evidence(problem: Instance, x: Vector, signs: Vector, rank: int) -> Evidence:
+    """The evidence for an answer, from A and y."""
+    residual = signs * problem.y - problem.measure(x)
+    fit = float(np.mean((residual / problem.y_scale) ** 2))
+    missed = np.any((np.abs(residual) > 0.01 * problem.y) & (problem.target > np.sqrt(fit)))
+    return Evidence(fit, bool(missed), lambda: determined(problem, x, signs, rank))
+
+
+def certified(seen: Evidence, m_rows: int, rank: int) -> bool:
+    """Yes when the fit is exact, no impostor is expected to fit as well, and A determines x with its relative signs."""
+    if seen.mse_y > EXACT_FIT or log10_impostors(seen.mse_y, m_rows, rank) > CERTIFIED_BELOW:
         return False
-    tells = problem.target > np.sqrt(fit)
-    miss = np.abs(signs * problem.y - problem.measure(x)) > 0.01 * problem.y
-    return not np.any(miss & tells) and determined(problem, x, signs, rank)
+    return not seen.missed and seen.determined()
 
 
 def determined(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
@@ -55,7 +69,7 @@ def determined(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
     active = problem.target > NEGLIGIBLE
     support = np.abs(x) > NEGLIGIBLE * np.sqrt(np.mean(x**2))
     if not (support.all() and active.all()):  # what x or y does not touch ties nothing together
-        return _one_group(_projector(problem.A[active][:, support]), int(active.sum()))
+        return _one_group(_projector(problem.matrix.entries()[active][:, support]), int(active.sum()))
     return _one_group(_influence(problem), problem.m_rows)
 
 

@@ -33,6 +33,10 @@ def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
     signs = signs_of(z)
     if not noiseless or not np.mean((problem.target - np.abs(z)) ** 2) < WORTH_REFINING:
         return Estimate(x, signs, problem.n)
+    if problem.matrix.on_device:
+        from phaselect.devices.finish import finish_on_device
+
+        return finish_on_device(problem, x)
     if not looks_full_rank(problem):
         return finish_signs(problem, signs, 0.0, noiseless)
     refined = least_squares(problem, signs * problem.target, x)
@@ -57,13 +61,18 @@ def _repair(problem: Instance, x: Vector, signs: Vector) -> tuple[Vector, Vector
 def quenched(problem: Instance, signs: Vector, mu_before: float, mu: float) -> float:
     """E(lam = 0)/M that greedy flips reach from here: shows a solution long before the anneal has frozen.
 
-    Looked at from mu = 2 on, each time mu has grown by a quarter; nan in between.
+    nan where it is not yet time to look again.
     """
-    before, after = (np.floor(np.log(max(value, 1e-300)) / np.log(1.25)) for value in (mu_before, mu))
-    if mu < 2 or before == after:
+    if not time_to_quench(mu_before, mu):
         return np.nan
     spectral = spectrum(problem)
     return float(spectral.energy(spectral.coordinates(greedy(spectral, signs) * problem.target), 0.0)) / problem.m_rows
+
+
+def time_to_quench(mu_before: float, mu: float) -> bool:
+    """From mu = 2 on, each time mu has grown by a quarter."""
+    before, after = (np.floor(np.log(max(value, 1e-300)) / np.log(1.25)) for value in (mu_before, mu))
+    return bool(mu >= 2 and before != after)
 
 
 def greedy(spectral: Spectrum, signs: Vector) -> Vector:

@@ -9,9 +9,10 @@ from rounding followed by greedy flips.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from phaselect.errors import InputError
 from phaselect.instance import Instance, Vector, signs_of
 from phaselect.observables import of_signs, to_floats
 from phaselect.schedule import Schedule
-from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.solvers.base import Estimate, Start
+from phaselect.solvers.batch import run_anywhere, run_batch
 from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
@@ -61,7 +63,7 @@ class Langevin:
         """As in `phaselect solve --solver langevin`."""
         return "langevin"
 
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, problem: Instance | None) -> Schedule:
         """The paper's product 0.75, mu from 1 to 1000, 100 iterations for each 2 %."""
         return Schedule.fixed_product(0.75, mu0=1.0, mu_max=1e3, eps=0.02, steps=100, unit="iterations")
 
@@ -80,14 +82,14 @@ class Langevin:
 
     def advance(self, problem: Instance, state: LangevinState, schedule: Schedule) -> LangevinState:
         """Runs a segment of schedule."""
-        spectral = spectrum(problem)
+        spectral, y, bound = spectrum(problem), problem.target, wall(problem)
         theta, rng = state.theta, copy.deepcopy(state.rng)
         for mu, lam in schedule:
-            weights = spectral.weights(lam, "residual")
+            explained = explained_part(spectral, lam)
             kick = np.sqrt(2 / (mu * self.eta))
             for _ in range(schedule.steps):
                 noise = kick * rng.standard_normal(theta.size)
-                theta = langevin_step(spectral, theta, weights, noise, self.eta)
+                theta = langevin_step(theta, y, explained, noise, self.eta, bound)
         iteration = state.iteration + len(schedule) * schedule.steps
         mu, lam = schedule[-1]
         floor = quenched(problem, signs_of(theta), state.mu, mu) if self.eager else np.nan
@@ -112,16 +114,31 @@ class Langevin:
         """Round, greedy flips, least squares."""
         return finish_signs(problem, signs_of(state.theta), state.lam, noiseless)
 
-    run = drive
+    def variant(self, seed: int, attempt: int) -> tuple[int, float, float]:
+        """Seed, damping (none here) and factor of every lam."""
+        return seed, 0.0, 1.0
+
+    def program(self) -> Any:
+        """Langevin dynamics as a JAX program, for `run_batch`."""
+        from phaselect.devices.programs import LangevinProgram
+
+        return LangevinProgram(self.eta)
+
+    run = run_anywhere
+    run_batch = run_batch
 
 
-def langevin_step(spectral: Spectrum, theta: Vector, weights: Vector, noise: Vector, eta: float) -> Vector:
-    """One step; `(I - K)^2 v = v - U (w (2 - w) U^T v)`, and `weights` is w (2 - w)."""
-    y = spectral.problem.target
+def langevin_step(theta: Any, y: Any, explained: Callable[[Any], Any], noise: Any, eta: float, bound: float) -> Any:
+    """One step within the walls; `explained` is `v -> (I - (I - K)^2) v`. For arrays of NumPy and of JAX."""
     v = theta * y
-    force = 2 * y * (v - spectral.U @ (weights * spectral.coordinates(v)))
-    bound = wall(spectral.problem)
-    return np.clip(theta - eta * (force + noise) * (1 - theta**2), -bound, bound)
+    force = 2 * y * (v - explained(v))
+    return (theta - eta * (force + noise) * (1 - theta**2)).clip(-bound, bound)
+
+
+def explained_part(spectral: Spectrum, lam: float) -> Callable[[Vector], Vector]:
+    """`v -> (I - (I - K)^2) v = U (w (2 - w) U^T v)`."""
+    weights = spectral.weights(lam, "residual")
+    return lambda v: spectral.U @ (weights * spectral.coordinates(v))
 
 
 def wall(problem: Instance) -> float:

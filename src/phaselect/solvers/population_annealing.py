@@ -8,7 +8,7 @@ the paper with the same Metropolis kernel: R copies share the couplings.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,19 @@ from phaselect.observables import of_signs, to_floats
 from phaselect.parallel import run_parallel
 from phaselect.schedule import Schedule
 from phaselect.solvers._metropolis import RandomState, next_random, population_kernel, random_state
-from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.solvers.base import Estimate, Start
+from phaselect.solvers.batch import run_anywhere, run_batch
 from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import finish_signs, quenched
+from phaselect.solvers.finish import finish_signs, greedy, time_to_quench
 from phaselect.solvers.result import Status
 from phaselect.spectrum import spectrum
 
 COPIES_A_TASK = 16
 """What a thread takes at a time: enough for an efficient matrix product, fixed so that rounding is too."""
+
+
+QUENCH_SWEEPS, COLD = 10, 1e9
+"""Sweeps at zero temperature that take nearly every copy into its minimum, and what stands for 1/0."""
 
 
 class PopulationState(NamedTuple):
@@ -49,7 +54,7 @@ class PopulationAnnealing:
     """Population annealing, threads over the copies.
 
     replicas: R; success grows with it where one anneal gets stuck.
-    eager: stop as soon as greedy flips from the lowest copy solve the problem; False to follow the anneal to its end.
+    eager: stop as soon as greedy flips from one of the copies solve the problem; False to follow the anneal to its end.
 
     The trace holds averages over the population, `free_entropy` = log(Z)/N with `Z = sum_S exp(-mu E(S))`,
     `families`, the number of surviving ones, and `best_energy`.
@@ -69,13 +74,13 @@ class PopulationAnnealing:
         """As in `phaselect solve --solver pa`."""
         return "pa"
 
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, problem: Instance | None) -> Schedule:
         """Matched, 8 sweeps a temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
 
         Starts so hot that random signs are nearly at equilibrium, and ends where greedy flips can do the rest.
         """
         hot = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.2).mu[:-1]
-        mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=300.0, eps=0.05).mu])
+        mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=1000.0, eps=0.05).mu])
         return Schedule(mu, 1 / mu, steps=8)
 
     def start(
@@ -109,8 +114,8 @@ class PopulationAnnealing:
         for mu, lam in schedule:
             state = resample(problem, state, mu, lam)
             state = _sweep(problem, state._replace(mu=mu, lam=lam), schedule.proposals(problem.m_rows))
-        floor = quenched(problem, _lowest(problem, state), mu_before, state.mu) if self.eager else np.nan
-        return state._replace(quenched=floor)
+        look = self.eager and time_to_quench(mu_before, state.mu)
+        return state._replace(quenched=quench(problem, state)[1] if look else np.nan)
 
     def measure(self, problem: Instance, state: PopulationState) -> dict[str, float]:
         """Averages over the population; `best_energy` is the lowest."""
@@ -125,20 +130,31 @@ class PopulationAnnealing:
         }
 
     def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
-        """Greedy flips from the lowest copy lead to a solution."""
+        """Greedy flips from one of the copies lead to a solution."""
         return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
 
     def finish(self, problem: Instance, state: PopulationState, noiseless: bool) -> Estimate:
-        """The lowest copy, finished like a single anneal; for noisy data the mean over all copies."""
-        lowest = _lowest(problem, state)
+        """The best that greedy flips from any copy reach; for noisy data the mean over all copies."""
         if noiseless:
-            return finish_signs(problem, lowest, state.lam, noiseless)
+            return finish_signs(problem, quench(problem, state)[0], state.lam, noiseless)
         spectral = spectrum(problem)
+        lowest = np.asarray(state.signs[np.argmin(spectral.energy(state.c, state.lam))], dtype=np.float64)
         aligned = signs_of(state.signs @ lowest)
         x = spectral.ridge(aligned @ state.c / aligned.size, state.lam)
         return Estimate(x, signs_of(problem.measure(x)), spectral.rank)
 
-    run = drive
+    def variant(self, seed: int, attempt: int) -> tuple[int, float, float]:
+        """Seed, damping (none here) and factor of every lam."""
+        return seed, 0.0, 1.0
+
+    def program(self) -> Any:
+        """Population annealing as a JAX program, for `run_batch`."""
+        from phaselect.devices.programs import PopulationProgram
+
+        return PopulationProgram(self.replicas)
+
+    run = run_anywhere
+    run_batch = run_batch
 
 
 def resample(problem: Instance, state: PopulationState, mu: float, lam: float) -> PopulationState:
@@ -162,10 +178,16 @@ def resample(problem: Instance, state: PopulationState, mu: float, lam: float) -
     )
 
 
-def _lowest(problem: Instance, state: PopulationState) -> Vector:
-    """Signs of the copy of lowest energy."""
-    best = int(np.argmin(spectrum(problem).energy(state.c, state.lam)))
-    return np.asarray(state.signs[best], dtype=np.float64)
+def quench(problem: Instance, state: PopulationState) -> tuple[Vector, float]:
+    """The signs of lowest E(lam = 0) that cold sweeps of all copies, then greedy flips, lead to; and E/M.
+
+    Each copy falls into a minimum of its own. Where impostors are many, the lowest copy is hardly ever the right one.
+    """
+    spectral = spectrum(problem)
+    cold = _sweep(problem, state._replace(mu=COLD, lam=0.0), QUENCH_SWEEPS * problem.m_rows)
+    best = int(np.argmin(spectral.energy(cold.c, 0.0)))
+    signs = greedy(spectral, np.asarray(cold.signs[best], dtype=np.float64))
+    return signs, float(spectral.energy(spectral.coordinates(signs * problem.target), 0.0)) / problem.m_rows
 
 
 def _sweep(problem: Instance, state: PopulationState, proposals: int) -> PopulationState:

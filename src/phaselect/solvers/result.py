@@ -41,7 +41,8 @@ class Result:
 
     x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2); `steps` counts
     proposals or iterations; `trace` has a row for each stretch of the schedule; `state`, with the rest of
-    a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)` goes on where the run stopped.
+    a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)` goes on where the run stopped; `truth`
+    has m, O and mse_x of the answer where x0 is known.
     """
 
     x: Vector = field(repr=False)
@@ -57,6 +58,7 @@ class Result:
     schedule: Schedule
     seed: int
     state: Any = field(repr=False, default=None)
+    truth: dict[str, float] = field(repr=False, default_factory=dict)
 
     @property
     def settled(self) -> bool:

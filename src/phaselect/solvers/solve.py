@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
 from phaselect.instance import Instance
+from phaselect.matrix import ENTRIES_LIMIT, Operator
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.base import Attempt, ProgressCallback, check_run, first_success
@@ -31,8 +32,12 @@ SOLVERS: dict[str, Callable[[], Any]] = {
 }
 """Every solver by the name it has on the command line."""
 
-LADDER = (64, 128, 256, 512, 1024)
+LADDER = (64, 256, 1024)
 """Population sizes tried in turn once message passing has failed."""
+LADDER_ON_DEVICE = (1_000, 10_000, 100_000)
+"""The same where copies are cheap."""
+MOST_ROWS = 20_000
+"""Measurements up to which their couplings, M x M numbers, are an option."""
 
 
 def solve(
@@ -43,6 +48,7 @@ def solve(
     time_limit: float | None = None,
     noise: float | None = None,
     progress: ProgressCallback | None = None,
+    device: str | None = None,
 ) -> Result:
     """Find x, up to its global sign, from `y = |A x|`.
 
@@ -50,19 +56,24 @@ def solve(
     diverges (correlated columns, outliers, few measurements) population annealing takes over, with more and more
     copies, until the answer is certified, time is out or, without a time limit, the largest population has failed.
 
-    A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing.
+    A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a
+        linear operator, or an array of JAX, which is worked on where it is: see `Instance`.
     y: M magnitudes.
     time_limit: seconds, checked between short stretches of work.
     noise: variance of the noise on y, if there is any. The anneal then stops at mu = 1/(2 noise), where the
         posterior is that of the noisy problem, and no certificate is claimed.
     progress: called with a `Progress` several times a second.
+    device: "gpu" or "cpu" to put A there, in float32, and solve there with JAX.
 
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(200, 1.3, seed=0)
     >>> phaselect.solve(problem.A, problem.y).status
     <Status.RECOVERED: 'recovered: x is certified, unique up to its global sign'>
     """
-    return solve_instance(Instance(A, y), seed=seed, time_limit=time_limit, noise=noise, progress=progress)  # type: ignore[arg-type]
+    problem = Instance(A, y)  # type: ignore[arg-type]
+    if device is not None:
+        problem = problem.to_device(device)
+    return solve_instance(problem, seed=seed, time_limit=time_limit, noise=noise, progress=progress)
 
 
 def solve_instance(
@@ -85,13 +96,18 @@ def solve_instance(
     def enough(result: Result) -> bool:
         return result.mse_y < level if level else result.settled
 
-    stages = _stages(level, time_limit is not None)
+    ladder: tuple[int, ...] = LADDER_ON_DEVICE if problem.matrix.on_device else LADDER
+    if problem.m_rows > MOST_ROWS or (isinstance(problem.matrix, Operator) and problem.n > ENTRIES_LIMIT):
+        ladder = ()
+    stages = _stages(level, ladder, time_limit is not None)
     attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
     best = first_success(attempts, time_limit, enough)
     return replace(best, status=_status(best, level), seed=seed)
 
 
-def _stages(level: float, timed: bool) -> Iterator[tuple[AMP | PopulationAnnealing, Schedule | None]]:
+def _stages(
+    level: float, ladder: tuple[int, ...], timed: bool
+) -> Iterator[tuple[AMP | PopulationAnnealing, Schedule | None]]:
     """What to try, in order; with a time limit the last population is tried again until it strikes.
 
     With noise every schedule ends at mu = 1/(2 noise), and the signal has the power that the noise leaves.
@@ -104,10 +120,10 @@ def _stages(level: float, timed: bool) -> Iterator[tuple[AMP | PopulationAnneali
         )
         anneal = Schedule.fixed_product(product, mu0=min(0.1, mu), mu_max=mu, eps=0.05, steps=8)
     yield AMP(), amp
-    for replicas in LADDER[:3] if level else LADDER:
+    for replicas in ladder:
         yield PopulationAnnealing(replicas), anneal
-    while timed and not level:
-        yield PopulationAnnealing(LADDER[-1]), None
+    while timed and ladder and not level:
+        yield PopulationAnnealing(ladder[-1]), None
 
 
 def _relative_noise(problem: Instance, noise: float | None) -> float:

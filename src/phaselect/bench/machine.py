@@ -1,0 +1,38 @@
+"""The machine that a report was measured on: names, sizes and versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("phaselect", "numpy", "numba", "jax", "dwave-samplers")
+
+
+def host() -> dict[str, Any]:
+    """The processor and what runs on it; a GPU is named by the target that has one."""
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "memory_bytes": int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE")),
+        "gpu": None,
+        "gpu_memory_bytes": None,
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
+    }
+
+
+def processor() -> str:
+    """The processor's name, where the system tells."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

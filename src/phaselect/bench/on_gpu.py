@@ -1,0 +1,162 @@
+"""The bench on a device of JAX: a GPU; or, to test this file without one, JAX's CPU."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from phaselect.bench.instances import MU, couplings, instance
+from phaselect.bench.machine import host
+from phaselect.bench.rivals import outcome
+from phaselect.bench.rows import Measurement
+from phaselect.bench.target import Footprint, Iterations, Kernel, Mover
+from phaselect.bench.timing import best_seconds, once
+from phaselect.devices.backend import MARGIN, free_bytes, on
+from phaselect.devices.block_flips import sweep
+from phaselect.instance import Instance
+from phaselect.schedule import Schedule
+from phaselect.solvers.amp import AMP
+from phaselect.solvers.result import Result
+
+LARGEST_FROM_HOST = 3200
+"""Beyond this N instances are drawn on the device, where A then is; below it they are those that the rivals get."""
+MINUTE = 60.0
+ROOM = 1.6
+"""Memory that must be free to solve an instance, in units of A: A itself and a copy in half precision."""
+
+
+class OnGPU:
+    """One device; sizes can be made small for a test."""
+
+    def __init__(
+        self,
+        device: Any,
+        *,
+        copies: int = 100_000,
+        sweeps: int = 4,
+        bandwidth_bytes: int = 4 << 30,
+        matrix_side: int = 8192,
+    ) -> None:
+        self.at = device
+        self.device = str(device.platform)
+        self.solver = f"phaselect.AMP on the {self.device.upper()}"
+        self.copies, self.sweeps = copies, sweeps
+        self.bandwidth_bytes, self.matrix_side = bandwidth_bytes, matrix_side
+
+    def machine(self) -> dict[str, Any]:
+        """Names, sizes and versions."""
+        return host() | {"gpu": str(self.at.device_kind), "gpu_memory_bytes": self.memory()}
+
+    def memory(self) -> int:
+        """Bytes that JAX may use."""
+        stats = self.at.memory_stats() or {}
+        return int(stats.get("bytes_limit", free_bytes(self.at)))
+
+    def fits(self, n: int, alpha: float, itemsize: int) -> bool:
+        """Is there room for A and what comes with it?"""
+        return ROOM * itemsize * alpha * n * n < MARGIN * free_bytes(self.at)
+
+    def movers(self) -> dict[str, Mover]:
+        """A sum reads, a copy reads and writes."""
+        with on(self.at):
+            array = jnp.ones(self.bandwidth_bytes // 4, "float32")
+        add, total = jax.jit(lambda a: a + np.float32(1)), jax.jit(lambda a: a.sum())
+        return {
+            "read (sum)": Mover(lambda: total(array).block_until_ready(), array.nbytes),
+            "copy, read and write": Mover(lambda: add(array).block_until_ready(), 2 * array.nbytes),
+        }
+
+    @cached_property
+    def matrix_rate(self) -> float:
+        """Float32 operations a second in a large matrix product of full precision."""
+        with on(self.at):
+            square = jnp.ones((self.matrix_side, self.matrix_side), "float32")
+            product = jax.jit(lambda a: jnp.dot(a, a, precision=jax.lax.Precision.HIGHEST))
+            return float(2 * self.matrix_side**3 / best_seconds(lambda: product(square).block_until_ready()))
+
+    def kernels(self) -> Mapping[str, Callable[[int], Kernel]]:
+        """A population, spins in blocks."""
+        return {f"{self.copies} copies in blocks": self._kernel}
+
+    def _kernel(self, n: int) -> Kernel:
+        """The bound is the update of M fields, 2 M operations a proposal, at the rate of matrix products."""
+        G, y = couplings(n)
+        with on(self.at):
+            signs = jax.random.rademacher(jax.random.key(0), (y.size, self.copies), "float32")
+            G, mu = jnp.asarray(G), jnp.asarray(MU)
+            v = signs * jnp.asarray(y)[:, None]
+            h = jnp.dot(G, v, precision=jax.lax.Precision.HIGHEST)
+        swept = jax.jit(sweep, static_argnames="sweeps")
+
+        def run() -> None:
+            with on(self.at):
+                jax.block_until_ready(swept(v, h, G, mu, jax.random.key(1), sweeps=self.sweeps))
+
+        def measurement(seconds: float) -> Measurement:
+            rate, bound = self.sweeps * v.size / seconds, self.matrix_rate / (2 * y.size)
+            detail = (
+                f"{1e3 * seconds / self.sweeps:.3g} ms a sweep of all; "
+                f"bound: 2 M operations a proposal at {self.matrix_rate / 1e12:.3g} Tflop/s"
+            )
+            return Measurement(rate / 1e6, "million/s", detail, bound=bound / 1e6)
+
+        return Kernel(run, measurement)
+
+    def iterations(self, n: int, alpha: float, dtype: str) -> Iterations:
+        """As AMP does them inside a run."""
+        problem = self.drawn(n, alpha, 0, dtype)
+        count = 30
+        solver, many = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=count - 1)
+        state = solver.start(problem, many, np.random.default_rng(0), None)
+        smaller = problem.matrix.copies.A.nbytes < problem.A.nbytes  # type: ignore[attr-defined]
+        remark = "reads a copy in half precision" if smaller else ""
+        return Iterations(lambda: solver.advance(problem, state, many), count, remark)
+
+    def load(self, n: int, alpha: float, seed: int) -> Callable[[float], Result]:
+        """AMP with A on the device; the first instance of a shape is solved once before, which compiles."""
+        if n <= LARGEST_FROM_HOST:
+            problem = instance(n, alpha, seed).to_device(self.device)
+        else:
+            problem = self.drawn(n, alpha, seed)
+
+        def solve(limit: float) -> Result:
+            return AMP().run(problem, seed=seed, time_limit=limit)
+
+        if seed == 0:
+            solve(MINUTE)
+        return solve
+
+    def drawn(self, n: int, alpha: float, seed: int, dtype: str = "float32") -> Instance:
+        """A random instance drawn on the device: A never crosses the bus."""
+        gc.collect()  # the one before may hang in a cycle, and there may be no room for two
+        rows = round(alpha * n)
+
+        def draw(key: Any) -> Any:
+            for_A, for_x = jax.random.split(key)
+            A = jax.random.normal(for_A, (rows, n), dtype) / np.sqrt(n).astype(dtype)
+            x = jax.random.normal(for_x, (n,), "float64")
+            return A, abs((A.astype("float64") * x).sum(axis=1))
+
+        with on(self.at):
+            A, y = jax.jit(draw)(jax.random.key(seed))
+        return Instance(A, np.array(y))
+
+    def _timed_run(self, n: int, alpha: float, seed: int) -> tuple[float, int]:
+        """Seconds and iterations; the instance is gone from the device when the next one is drawn."""
+        solve = self.load(n, alpha, seed)
+        seconds, result = once(lambda: solve(MINUTE))
+        return outcome(result, seconds).seconds, result.steps
+
+    def footprint(self, n: int, alpha: float, seeds: range) -> Footprint:
+        """The peak is that of the device since it was first used, A and its making included."""
+        runs = [self._timed_run(n, alpha, seed) for seed in seeds]
+        times, iterations = zip(*runs, strict=True)
+        stats = self.at.memory_stats() or {}
+        return Footprint(median(times), stats.get("peak_bytes_in_use"), int(median(iterations)))

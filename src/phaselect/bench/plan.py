@@ -1,0 +1,84 @@
+"""How much is measured: sizes for a CPU and a GPU, whole or quick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ALPHAS = (1.15, 1.2, 1.3, 1.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of everything that is measured."""
+
+    kernels: tuple[int, ...]
+    iterations: tuple[int, ...]  # N of the single AMP iterations
+    batches: tuple[tuple[int, int], ...]  # N and the number of instances
+    precisions: tuple[str, ...]  # of both
+    solutions: tuple[int, ...]
+    alphas: tuple[float, ...]
+    rivals_up_to: int  # N
+    instances: int  # solved at each N and alpha
+    time_limit: float  # seconds a solve, up to N = 1000
+    growth: tuple[int, ...]
+
+    def instances_at(self, n: int) -> int:
+        """Two at most beyond N = 1000, one beyond 3000."""
+        return min(self.instances, 1 if n > 3000 else 2 if n > 1000 else self.instances)
+
+    def time_limit_at(self, n: int) -> float:
+        """More where an iteration takes long."""
+        return max(self.time_limit, 60.0 if n > 5000 else 6.0 if n > 1000 else 0.0)
+
+
+PLANS = {
+    ("cpu", False): Plan(
+        kernels=(200, 400, 800),
+        iterations=(3200, 10_000),
+        batches=((200, 64), (400, 64)),
+        precisions=("float32", "float64"),
+        solutions=(200, 400, 800, 1600, 3200),
+        alphas=ALPHAS,
+        rivals_up_to=3200,
+        instances=3,
+        time_limit=2.0,
+        growth=(400, 800, 1600, 3200),
+    ),
+    ("cpu", True): Plan(
+        kernels=(200, 400),
+        iterations=(3200,),
+        batches=((200, 16),),
+        precisions=("float32", "float64"),
+        solutions=(200, 400),
+        alphas=(1.3, 2.0),
+        rivals_up_to=3200,
+        instances=2,
+        time_limit=1.0,
+        growth=(300, 600, 1200),
+    ),
+    ("gpu", False): Plan(
+        kernels=(200, 400, 800),
+        iterations=(10_000, 30_000, 100_000),
+        batches=((200, 1024), (400, 1024), (1600, 64)),
+        precisions=("float32", "float64"),
+        solutions=(200, 400, 800, 1600, 3200, 10_000, 30_000, 100_000),
+        alphas=ALPHAS,
+        rivals_up_to=800,
+        instances=3,
+        time_limit=3.0,
+        growth=(3200, 10_000, 30_000, 100_000),
+    ),
+    ("gpu", True): Plan(
+        kernels=(200,),
+        iterations=(10_000,),
+        batches=((200, 256),),
+        precisions=("float32", "float64"),
+        solutions=(400, 10_000),
+        alphas=(1.3, 2.0),
+        rivals_up_to=800,
+        instances=2,
+        time_limit=2.0,
+        growth=(3200, 10_000, 30_000),
+    ),
+}
+"""Plans by device and by whether the bench is to be quick."""

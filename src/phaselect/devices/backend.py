@@ -1,0 +1,75 @@
+"""JAX and its devices: found, named and asked for their memory, with one line when something is missing.
+
+Programs run with 64-bit types switched on for their own calls alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+
+from phaselect.errors import InputError
+
+KINDS = ("gpu", "cpu")
+NO_TUNING = {"xla_gpu_autotune_level": "0"}
+"""For `jax.jit`: the compiler would try variants of a product on copies of A, for which there may be no room."""
+MARGIN = 0.9
+"""The part of a device's free memory that is planned with: compilers and fragments want some too."""
+
+
+def devices(kind: str) -> list[Any]:
+    """All devices of a kind, `gpu` or `cpu`, those of other processes included (see jax.distributed)."""
+    if kind not in KINDS:
+        raise InputError(f"device {kind!r}: use gpu or cpu")
+    try:
+        return list(jax.devices(kind))
+    except RuntimeError:
+        raise InputError(
+            "no GPU that JAX can use: install phaselect[cuda] on a machine with an NVIDIA GPU, or use device cpu"
+        ) from None
+
+
+def pick(kind: str) -> Any:
+    """The first device of a kind that this process can use."""
+    mine = [device for device in devices(kind) if device.process_index == jax.process_index()]
+    return mine[0]
+
+
+def choose(device: Any) -> Any:
+    """A device given as such or by its kind; the first GPU, if there is one, if None."""
+    if device is None:
+        return jax.local_devices()[0]
+    return pick(device) if isinstance(device, str) else device
+
+
+def free_bytes(device: Any) -> int:
+    """Memory that is left on a device."""
+    stats = device.memory_stats()
+    if stats and "bytes_limit" in stats:
+        return int(stats["bytes_limit"] - stats["bytes_in_use"])
+    return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+
+
+@contextmanager
+def on(device: Any) -> Iterator[None]:
+    """With 64-bit types, new arrays on this device (wherever their inputs are if None)."""
+    with jax.enable_x64(True), jax.default_device(device):
+        yield
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Is this the complaint of a device that cannot give more memory?"""
+    return "RESOURCE_EXHAUSTED" in str(error) or "out of memory" in str(error).lower()
+
+
+def too_large(what: str, needed: float, device: Any) -> InputError:
+    """The line for a problem that does not fit."""
+    gib = 2**30
+    return InputError(
+        f"{what} needs {needed / gib:.3g} GiB on the device, which has {free_bytes(device) / gib:.3g} GiB left: "
+        "use float32, more devices, or a smaller problem"
+    )

@@ -1,0 +1,110 @@
+"""`run_batch`: many instances at once, as one JAX program on a GPU or on the CPU; and `run`, wherever A is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from phaselect.errors import InputError
+from phaselect.instance import Instance, check_seed
+from phaselect.schedule import Schedule
+from phaselect.solvers.base import ProgressCallback, check_run, drive
+from phaselect.solvers.result import Result, Status
+
+
+def run_batch(
+    solver: Any,
+    problems: Any,
+    schedule: Schedule | None = None,
+    *,
+    seeds: Sequence[int] | None = None,
+    device: Any = None,
+    dtype: str = "float32",
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+    noiseless: bool = True,
+) -> list[Result]:
+    """Run the solver on many instances of one shape at once; a result for each, in their order.
+
+    problems: a list of Instances, which are sent to the device, or `phaselect.gaussian_batch(n, alpha, seeds=...)`,
+    whose
+        instances are drawn there.
+    schedule: the same for all; the solver's default if None.
+    seeds: of the runs; 0, 1, 2 ..., or the seeds of a `gaussian_batch`, if None.
+    device: "gpu" or "cpu"; the first GPU, if there is one, if None.
+    dtype: of A on the device, "float32" or "float64"; answers are refined in float64 in any case.
+    time_limit: seconds for all together, looked at between segments of the schedule.
+
+    A member that breaks down is marked as diverged and does not touch the others. After Ctrl-C the members that were
+    done are kept, and the others have the status INTERRUPTED. `seconds` of a result is its share of the time.
+    """
+    from phaselect.devices.backend import choose
+    from phaselect.devices.batch import Job, run_chunks
+    from phaselect.devices.member import as_batch
+    from phaselect.devices.programs import Knobs
+
+    batch = as_batch(problems)
+    seeds = list(getattr(problems, "seeds", range(len(batch)))) if seeds is None else [check_seed(s) for s in seeds]
+    if len(seeds) != len(batch):
+        raise InputError(f"{len(seeds)} seeds for {len(batch)} instances: give one each")
+    if dtype not in ("float32", "float64"):
+        raise InputError(f"dtype = {dtype!r}: use float32 or float64")
+    schedule = schedule or solver.default_schedule(None)
+    schedule.iterations(f"a batch of {solver.name}")
+    began = time.perf_counter()
+    deadline = np.inf if time_limit is None else began + time_limit
+    job = Job(solver, solver.program(), schedule, choose(device), dtype, noiseless, deadline, progress)
+    best: list[Result | None] = [None] * len(batch)
+    waiting = list(range(len(batch)))
+    for attempt in range(1 + getattr(solver, "restarts", 0)):
+        variants = [solver.variant(seeds[k], attempt) for k in waiting]
+        knobs = Knobs(*(np.array(values) for values in zip(*variants, strict=True)))
+        interrupted = False
+        for k, result in zip(waiting, run_chunks(job, batch, waiting, knobs), strict=False):
+            interrupted |= result.status is Status.INTERRUPTED
+            best[k] = _better(best[k], replace(result, seed=seeds[k]))
+        waiting = [k for k in waiting if (one := best[k]) is None or not one.settled] if noiseless else []
+        if interrupted or not waiting or time.perf_counter() > deadline:
+            break
+    return [result or _not_begun(batch, job, seed) for result, seed in zip(best, seeds, strict=True)]
+
+
+def run_anywhere(
+    solver: Any,
+    problem: Instance,
+    schedule: Schedule | None = None,
+    *,
+    seed: int = 0,
+    init: Any = None,
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+    noiseless: bool = True,
+) -> Result:
+    """Run a solver over a schedule, on the device if A is there; see `drive` for the arguments."""
+    options: dict[str, Any] = {"time_limit": time_limit, "progress": progress, "noiseless": noiseless}
+    if not (isinstance(problem, Instance) and problem.matrix.on_device):
+        return drive(solver, problem, schedule, seed=seed, init=init, **options)
+    seed = check_run(problem, schedule, seed, time_limit)
+    if init is not None:
+        raise InputError(f"{solver.name} on a device starts afresh: leave out init, or run with A in memory")
+    matrix: Any = problem.matrix
+    options |= {"device": matrix.device, "dtype": str(matrix.A.dtype)}
+    return run_batch(solver, [problem], schedule, seeds=[seed], **options)[0]
+
+
+def _better(one: Result | None, other: Result) -> Result:
+    if one is None or other.certified or other.mse_y < one.mse_y:
+        total = other.seconds + (one.seconds if one else 0), other.steps + (one.steps if one else 0)
+        return replace(other, seconds=total[0], steps=total[1])
+    return replace(one, seconds=one.seconds + other.seconds, steps=one.steps + other.steps)
+
+
+def _not_begun(batch: Any, job: Any, seed: int) -> Result:
+    """What there is to say of a member whose turn did not come."""
+    x, signs = np.zeros(batch.n), np.ones(batch.m_rows)
+    status = Status.INTERRUPTED if time.perf_counter() < job.deadline else Status.TIME_LIMIT
+    return Result(x, signs, status, False, np.inf, 1.0, 0, 0.0, {}, job.solver.name, job.schedule, seed)
