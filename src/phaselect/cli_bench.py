@@ -55,8 +55,9 @@ def bench(context: click.Context, device: str, quick: bool, only: str | None, pa
         rows.append(row)
         _erase()
         click.echo(_shown(row))
+        if path is not None:  # after each row: an interrupt loses none
+            whole.report(rows).save(path)
     if path is not None:
-        whole.report(rows).save(path)
         click.echo(f"wrote {path}: {len(rows)} rows", err=True)
     if any(map(failed, rows)):
         context.exit(1)

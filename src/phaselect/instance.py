@@ -306,7 +306,8 @@ def _check_measurements(matrix: ArrayLike, y: Any, matrix_name: str, y_name: str
 def _check_power(matrix: Matrix, y: Vector) -> float:
     """The sum of the squared entries of A, once A and y are known to hold something to work with."""
     powers = {"A": matrix.squared_norm(), "y": float(np.einsum("i,i->", y, y))}
-    for name, zero in (("A", isinstance(matrix, Dense) and not matrix.A.any()), ("y", not y.any())):
+    nothing = not matrix.A.any() if isinstance(matrix, Dense) else powers["A"] == 0
+    for name, zero in (("A", nothing), ("y", not y.any())):
         if zero:
             raise InputError(f"{name} is all zeros: there is nothing to recover")
         if not np.isfinite(powers[name]) or powers[name] < 1e-290:

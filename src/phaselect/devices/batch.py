@@ -80,7 +80,7 @@ def _chunk(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> list[
     run = compiled(job.program)
     with on(job.device):
         member, scale = batch.members(chosen, job.device, job.dtype)
-        tracks = _anneal(job, member, knobs)
+        tracks = Anneal(job, member, knobs).run()
         candidates = jnp.asarray(np.nan_to_num(np.stack([track.candidate for track in tracks])))
         answers = (run.finish if job.noiseless else run.as_it_is)(member, candidates)
         answers = Answer(*(np.array(values) for values in answers))
@@ -97,73 +97,92 @@ def _chunk(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> list[
         ]
 
 
-def _anneal(job: Job, member: Member, knobs: Knobs) -> list[Track]:
-    """Takes all members through the schedule, or as far as each needs to go."""
-    run, schedule, segment = compiled(job.program), job.schedule, job.program.segment(job.schedule.steps)
-    tracks = [Track() for _ in knobs.seed]
-    here = list(range(len(tracks)))  # the member at each place of the batch, which shrinks as they leave
-    state = run.start(member, jnp.asarray(job.program.first(knobs, *member.A.shape[1:])))
-    mu_before = 0.0
+class Anneal:
+    """A chunk on its way through the schedule."""
 
-    def ending(member: Member, state: Any) -> tuple[Any, Any]:
-        if job.noiseless:
-            return run.candidate(member, state)  # type: ignore[no-any-return]
-        return run.average(member, state), np.full(len(here), np.nan)
+    def __init__(self, job: Job, member: Member, knobs: Knobs) -> None:
+        self.job, self.member, self.knobs = job, member, knobs
+        self.programs = compiled(job.program)
+        self.tracks = [Track() for _ in knobs.seed]
+        self.here = list(range(len(self.tracks)))  # the member at each place of the batch, which shrinks as they leave
+        self.state = self.programs.start(member, jnp.asarray(job.program.first(knobs, *member.A.shape[1:])))
+        self.mu = 0.0
 
-    try:
-        for number, stretch in enumerate(schedule.segments(segment)):
-            mu, lam = stretch[-1]
-            began = time.perf_counter()
-            state = run.advance(member, state, knobs, stretch.mu, stretch.lam, stretch.steps)
-            table = {name: np.asarray(column).tolist() for name, column in run.columns(member, state).items()}
-            seconds = time.perf_counter()
-            found, floor = None, np.full(len(here), np.nan)
-            if getattr(job.solver, "eager", False) and job.noiseless and time_to_quench(mu_before, mu):
-                found, floor = (np.asarray(one) for one in ending(member, state))
-            leave = []
-            for place, k in enumerate(here):
-                track = tracks[k]
-                if track.candidate is not None:
-                    continue
-                row = {name: column[place] for name, column in table.items()}
-                row = {"mu": mu, "lam": lam, **row, "quenched": float(floor[place]), "seconds": seconds - job.began}
-                track.rows.append(row)
-                if not np.isfinite(row["mse_y"]):
-                    track.halted = Status.DIVERGED
-                else:
-                    track.halted = job.solver.stop(row, (mu, lam) == schedule[-1], job.noiseless)
-                if track.halted is None and seconds > job.deadline:
-                    track.halted = Status.TIME_LIMIT
-                if track.halted is not None:
-                    leave.append(place)
-            if leave:
-                found = np.asarray(ending(member, state)[0]) if found is None else found
-                for place in leave:
-                    tracks[here[place]].candidate = found[place]
-            going = [place for place, k in enumerate(here) if tracks[k].candidate is None]
-            _tell(job, (number + 1) * segment / len(schedule), mu, table["mse_y"])
-            if not going:
-                return tracks
-            left = (len(schedule) / segment - number) * (time.perf_counter() - began)
-            if len(going) <= len(here) // 2 and left > WORTH_SHRINKING:
-                size = 1 << (len(going) - 1).bit_length()
-                places = going + [going[0]] * (size - len(going))
-                here = [here[place] for place in going]
-                member, state, knobs = (take(tree, places) for tree in (member, state, knobs))
-            mu_before = mu
-    except KeyboardInterrupt:
-        for k in here:
-            tracks[k].halted = tracks[k].halted if tracks[k].candidate is not None else Status.INTERRUPTED
-    found = np.asarray(ending(member, state)[0])
-    for place, k in enumerate(here):
-        tracks[k].candidate = found[place] if tracks[k].candidate is None else tracks[k].candidate
-    return tracks
+    def run(self) -> list[Track]:
+        """Takes all members through the schedule, or as far as each needs to go."""
+        schedule, segment = self.job.schedule, self.job.program.segment(self.job.schedule.steps)
+        try:
+            for done, stretch in enumerate(schedule.segments(segment), start=1):
+                began = time.perf_counter()
+                self.advance(stretch)
+                self.tell(done * segment / len(schedule))
+                if not self.going:
+                    return self.tracks
+                self.shrink((len(schedule) / segment - done) * (time.perf_counter() - began))
+        except KeyboardInterrupt:
+            for place in self.going:
+                self.tracks[self.here[place]].halted = Status.INTERRUPTED
+        self.leave(self.going)
+        return self.tracks
 
+    @property
+    def going(self) -> list[int]:
+        """Places whose members have not left."""
+        return [place for place, k in enumerate(self.here) if self.tracks[k].candidate is None]
 
-def _tell(job: Job, fraction: float, mu: float, fits: list[float]) -> None:
-    if job.progress is not None:
-        seconds = time.perf_counter() - job.began
-        job.progress(Progress(job.solver.name, min(1.0, fraction), mu, float(np.median(fits)), seconds))
+    def advance(self, stretch: Schedule) -> None:
+        """A segment for all, then a look at each: a row of its trace, and whether it is done."""
+        job, (mu, lam) = self.job, stretch[-1]
+        steps = stretch.mu, stretch.lam, stretch.steps
+        self.state = self.programs.advance(self.member, self.state, self.knobs, *steps)
+        table = {name: np.asarray(column) for name, column in self.programs.columns(self.member, self.state).items()}
+        eager = job.noiseless and getattr(job.solver, "eager", False) and time_to_quench(self.mu, mu)
+        found, floor = self.ending() if eager else (None, np.full(len(self.here), np.nan))
+        seconds, final, self.mu = time.perf_counter(), (mu, lam) == job.schedule[-1], mu
+        leaving = []
+        for place in self.going:
+            track = self.tracks[self.here[place]]
+            row = {name: column[place].item() for name, column in table.items()}
+            row = {"mu": mu, "lam": lam, **row, "quenched": float(floor[place]), "seconds": seconds - job.began}
+            track.rows.append(row)
+            broken = not np.isfinite(row["mse_y"])
+            track.halted = Status.DIVERGED if broken else job.solver.stop(row, final, job.noiseless)
+            if track.halted is None and seconds > job.deadline:
+                track.halted = Status.TIME_LIMIT
+            if track.halted is not None:
+                leaving.append(place)
+        self.leave(leaving, found)
+
+    def ending(self) -> tuple[Any, Any]:
+        """What every member would end with now, and the residual energy of quenched signs."""
+        if self.job.noiseless:
+            found, floor = self.programs.candidate(self.member, self.state)
+            return np.asarray(found), np.asarray(floor)
+        return np.asarray(self.programs.average(self.member, self.state)), np.full(len(self.here), np.nan)
+
+    def leave(self, places: list[int], found: Any = None) -> None:
+        """These members are done, with what has been found, or with what they have now."""
+        if places:
+            found = self.ending()[0] if found is None else found
+        for place in places:
+            self.tracks[self.here[place]].candidate = found[place]
+
+    def shrink(self, seconds_left: float) -> None:
+        """Go on with those that are left, if they are few and there is a long way to go; a power of two of them."""
+        going = self.going
+        if len(going) > len(self.here) // 2 or seconds_left < WORTH_SHRINKING:
+            return
+        places = going + [going[0]] * ((1 << (len(going) - 1).bit_length()) - len(going))
+        self.here = [self.here[place] for place in going]
+        self.member, self.state, self.knobs = (take(it, places) for it in (self.member, self.state, self.knobs))
+
+    def tell(self, fraction: float) -> None:
+        """Report how far it is."""
+        if self.job.progress is not None:
+            fits = [track.rows[-1]["mse_y"] for track in self.tracks]
+            seconds = time.perf_counter() - self.job.began
+            median = float(np.median(fits))
+            self.job.progress(Progress(self.job.solver.name, min(1.0, fraction), self.mu, median, seconds))
 
 
 def _result(job: Job, A: Array, y: Any, k: int, answer: Answer, track: Track, knobs: Knobs, seconds: float) -> Result:

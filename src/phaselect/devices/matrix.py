@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import jax
@@ -99,13 +99,7 @@ class DeviceMatrix:
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A program with A among its arguments, whose results are whole on every device."""
-        if function not in self._programs:
-            self._programs[function] = jax.jit(function, out_shardings=self._everywhere, compiler_options=NO_TUNING)
-        return self._programs[function]  # type: ignore[no-any-return]
-
-    @cached_property
-    def _programs(self) -> dict[Any, Any]:
-        return {}
+        return _compiled(function, self._everywhere)
 
     @cached_property
     def _everywhere(self) -> Any:
@@ -116,6 +110,11 @@ class DeviceMatrix:
     def _sums(self) -> Any:
         with on(None):
             return [np.asarray(one) for one in self.compiled(_sums)(self.A)]
+
+
+@cache
+def _compiled(function: Callable[..., Any], everywhere: Any) -> Callable[..., Any]:
+    return jax.jit(function, out_shardings=everywhere, compiler_options=NO_TUNING)  # type: ignore[no-any-return]
 
 
 def on_device(A: Any, rows: int) -> DeviceMatrix:

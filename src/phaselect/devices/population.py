@@ -106,7 +106,7 @@ def lowest(member: Member, state: State) -> Array:
 
 def average(member: Member, state: State) -> Array:
     """The ridge estimate of the mean over the copies, each turned to the side of the lowest."""
-    sides = ridge.signs_of(lowest(member, state) @ state.v.astype("float64"))
+    sides = ridge.signs_of(lowest(member, state) @ ridge.signs_of(state.v))
     return ridge.ridge_map(member, state.lam).astype("float64") @ (state.v @ sides / sides.size)
 
 

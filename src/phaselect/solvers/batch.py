@@ -60,8 +60,11 @@ def run_batch(
     job = Job(solver, solver.program(), schedule, choose(device), dtype, noiseless, deadline, progress)
     best: list[Result | None] = [None] * len(batch)
     waiting = list(range(len(batch)))
+    variant = getattr(
+        solver, "variant", lambda seed, attempt: (seed, 0.0, 1.0)
+    )  # only AMP varies what it restarts with
     for attempt in range(1 + getattr(solver, "restarts", 0)):
-        variants = [solver.variant(seeds[k], attempt) for k in waiting]
+        variants = [variant(seeds[k], attempt) for k in waiting]
         knobs = Knobs(*(np.array(values) for values in zip(*variants, strict=True)))
         interrupted = False
         for k, result in zip(waiting, run_chunks(job, batch, waiting, knobs), strict=False):

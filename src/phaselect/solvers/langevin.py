@@ -114,10 +114,6 @@ class Langevin:
         """Round, greedy flips, least squares."""
         return finish_signs(problem, signs_of(state.theta), state.lam, noiseless)
 
-    def variant(self, seed: int, attempt: int) -> tuple[int, float, float]:
-        """Seed, damping (none here) and factor of every lam."""
-        return seed, 0.0, 1.0
-
     def program(self) -> Any:
         """Langevin dynamics as a JAX program, for `run_batch`."""
         from phaselect.devices.programs import LangevinProgram

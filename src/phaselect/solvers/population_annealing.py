@@ -143,10 +143,6 @@ class PopulationAnnealing:
         x = spectral.ridge(aligned @ state.c / aligned.size, state.lam)
         return Estimate(x, signs_of(problem.measure(x)), spectral.rank)
 
-    def variant(self, seed: int, attempt: int) -> tuple[int, float, float]:
-        """Seed, damping (none here) and factor of every lam."""
-        return seed, 0.0, 1.0
-
     def program(self) -> Any:
         """Population annealing as a JAX program, for `run_batch`."""
         from phaselect.devices.programs import PopulationProgram

@@ -1,0 +1,71 @@
+"""Success of population annealing with many copies close to one measurement per unknown: a table for docs/devices.md.
+
+python -m benchmarks.search [--device gpu] [--store RUNS.db] [--write]
+
+Runs what the store lacks, in batches on the device, or nothing with --device none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.page import write_table
+from phaselect.experiments.executors import Batches
+from phaselect.experiments.grid import Grid
+from phaselect.experiments.store import Store
+from phaselect.experiments.success import wilson
+from phaselect.experiments.sweep import run_sweep
+
+POINTS = (
+    (100, 1.06, 10_000, 24),
+    (200, 1.06, 10_000, 24),
+    (200, 1.08, 10_000, 24),
+    (200, 1.1, 10_000, 24),
+    (200, 1.06, 100_000, 12),
+    (400, 1.1, 10_000, 12),
+    (400, 1.12, 10_000, 12),
+    (400, 1.11, 100_000, 8),
+)
+"""N, alpha, copies, instances."""
+
+
+def main() -> None:
+    """Run, print the table; write it with --write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="gpu", help="gpu, cpu, or none to compute nothing")
+    parser.add_argument("--store", type=Path, help="keep the runs in this file")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/devices.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        store = options.store or Path(folder) / "runs.db"
+        if options.device != "none":
+            for n, alpha, copies, count in POINTS:
+                grid = Grid(("pa",), (n,), (alpha,), count, replicas=(copies,))
+                print(run_sweep([grid], store, Batches(options.device)), flush=True)
+        lines = table(store)
+    print("\n".join(lines))
+    if options.write:
+        write_table("devices.md", lines)
+
+
+def table(path: Path) -> list[str]:
+    """A line for each N, alpha and number of copies in the store."""
+    with Store(path, read_only=True) as store:
+        runs = store.table()
+    lines = ["| N | alpha | copies | recovered | 95 % interval | seconds an instance |", "|---|---|---|---|---|---|"]
+    points = zip(runs["n"], runs["replicas"], runs["alpha"], strict=True)
+    for n, copies, alpha in sorted(set(points)):
+        mine = (runs["n"] == n) & (runs["replicas"] == copies) & (runs["alpha"] == alpha)
+        good = (runs["m"][mine] > 0.99) & (runs["mse_y"][mine] < 1e-6)
+        low, high = wilson(int(good.sum()), good.size)
+        share = f"{good.sum()} of {good.size} | {low:.2f} to {high:.2f} | {np.mean(runs['seconds'][mine]):.2g}"
+        lines.append(f"| {n} | {alpha:g} | {int(copies):,} | {share} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
