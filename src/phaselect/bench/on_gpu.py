@@ -115,7 +115,7 @@ class OnGPU:
         count = 30
         solver, many = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=count - 1)
         state = solver.start(problem, many, np.random.default_rng(0), None)
-        smaller = problem.matrix.copies.A.nbytes < problem.A.nbytes  # type: ignore[attr-defined]
+        smaller = problem.matrix.copy.A.nbytes < problem.A.nbytes  # type: ignore[attr-defined]
         remark = "reads a copy in half precision" if smaller else ""
         return Iterations(lambda: solver.advance(problem, state, many), count, remark)
 

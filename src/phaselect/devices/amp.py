@@ -12,7 +12,7 @@ from phaselect.channels import local_update_with, output_channel_with
 from phaselect.devices.backend import on
 from phaselect.devices.matrix import DeviceMatrix
 from phaselect.devices.member import Array
-from phaselect.devices.products import Copies, backward, forward
+from phaselect.devices.products import Copy, adjoint, forward
 from phaselect.instance import Instance
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import CONVERGED_ON_DEVICE, AMPState, Read, amp_iteration, diverged
@@ -26,22 +26,22 @@ def advance(problem: Instance, state: AMPState, schedule: Schedule, damping: flo
     matrix = problem.matrix
     assert isinstance(matrix, DeviceMatrix)
     far = not np.mean((problem.target - np.abs(np.asarray(state.z))) ** 2) < CONVERGED_ON_DEVICE
-    copies = matrix.copies if far else Copies(matrix.A)
+    copy = matrix.copy if far else Copy(matrix.A)
     with on(None):
         program, start = matrix.compiled(_segment), _as_arrays(state)
         anneal = schedule.mu, schedule.lam, schedule.steps, damping
-        return program(copies, problem.gain, problem.target, start, *anneal)  # type: ignore[no-any-return]
+        return program(copy, problem.gain, problem.target, start, *anneal)  # type: ignore[no-any-return]
 
 
 def _segment(
-    copies: Copies, gain: Array, y: Array, state: AMPState, mu: Array, lam: Array, steps: Array, damping: Array
+    copy: Copy, gain: Array, y: Array, state: AMPState, mu: Array, lam: Array, steps: Array, damping: Array
 ) -> AMPState:
     """The program: A may have more rows than there are measurements, of zeros."""
-    more = copies.A.shape[0] - y.size
-    rows = jnp.arange(copies.A.shape[0]) < y.size
+    more = copy.A.shape[0] - y.size
+    rows = jnp.arange(copy.A.shape[0]) < y.size
     wide = {name: jnp.pad(getattr(state, name), (0, more)) for name in ("w", "g", "z")}
     after = iterate(
-        read_twice(copies, gain, jnp.pad(y, (0, more)), rows), state._replace(**wide), mu, lam, steps, damping
+        read_twice(copy, gain, jnp.pad(y, (0, more)), rows), state._replace(**wide), mu, lam, steps, damping
     )
     return after._replace(**{name: getattr(after, name)[: y.size] for name in wide})
 
@@ -61,15 +61,15 @@ def iterate(read: Read, state: AMPState, mu: Array, lam: Array, steps: Array, da
     return jax.lax.scan(temperature, state, (mu, lam))[0]  # type: ignore[no-any-return]
 
 
-def read_twice(copies: Copies, gain: Array, y: Array, rows: Array | None = None) -> Read:
+def read_twice(copy: Copy, gain: Array, y: Array, rows: Array | None = None) -> Read:
     """A pass over A as two products; `rows` marks the measurements that count, where A is padded with others."""
     local_update = local_update_with(output_channel_with(jnp.tanh))
-    scale = gain * copies.scale
+    scale = gain * copy.scale
 
     def read(x: Array, V: Array, c: Array, psi: Array, w: Array, g: Array) -> tuple[Array, ...]:
-        z = forward(copies.A, scale * x[None])[0].astype("float64")
+        z = forward(copy.A, scale * x).astype("float64")
         w, g, curvature = local_update(z, y, w, g, V, c, psi)
-        back = scale * backward(copies, g[None])[0].astype("float64")
+        back = scale * adjoint(copy.A, g).astype("float64")
         return z, w, g, back, (curvature if rows is None else rows * curvature).sum()
 
     return read

@@ -61,7 +61,7 @@ def run_chunks(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> I
     while done < len(chosen):
         part = slice(done, done + room)
         try:
-            results = _chunk(job, batch, chosen[part], Knobs(*(values[part] for values in knobs)))
+            results, interrupted = _chunk(job, batch, chosen[part], Knobs(*(values[part] for values in knobs)))
         except (RuntimeError, ValueError) as error:
             if not out_of_memory(error):
                 raise
@@ -71,23 +71,26 @@ def run_chunks(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> I
             continue
         yield from results
         done += len(results)
-        if any(result.status is Status.INTERRUPTED for result in results):
-            return
+        if interrupted:
+            raise KeyboardInterrupt
 
 
-def _chunk(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> list[Result]:
+def _chunk(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> tuple[list[Result], bool]:
+    """Results of some members, and whether an interrupt came while they were made."""
     began = time.perf_counter()
-    run = compiled(job.program)
     with on(job.device):
         member, scale = batch.members(chosen, job.device, job.dtype)
-        tracks = Anneal(job, member, knobs).run()
-        candidates = jnp.asarray(np.nan_to_num(np.stack([track.candidate for track in tracks])))
-        answers = (run.finish if job.noiseless else run.as_it_is)(member, candidates)
-        answers = Answer(*(np.array(values) for values in answers))
+        anneal = Anneal(job, member, knobs)
+        tracks = anneal.run()
+        interrupted = any(track.halted is Status.INTERRUPTED for track in tracks)
+        try:
+            answers, truths = _finished(job, member, tracks)
+        except KeyboardInterrupt:  # only these few steps are left: a second one gets through
+            interrupted = True
+            answers, truths = _finished(job, member, tracks)
         y = np.asarray(member.y)
-        truths = {name: np.asarray(values) for name, values in run.truth(member, answers.x, answers.signs).items()}
         seconds = (time.perf_counter() - began) / len(chosen)
-        return [
+        results = [
             replace(
                 _result(job, member.A, y[k], k, Answer(*(values[k] for values in answers)), track, knobs, seconds),
                 x=answers.x[k] * scale[k],
@@ -95,6 +98,18 @@ def _chunk(job: Job, batch: Batch, chosen: Sequence[int], knobs: Knobs) -> list[
             )
             for k, track in enumerate(tracks)
         ]
+    return results, interrupted
+
+
+def _finished(job: Job, member: Member, tracks: list[Track]) -> tuple[Answer, dict[str, Any]]:
+    """The answers of all members, and how they compare with the truth."""
+    programs = compiled(job.program)
+    candidates = jnp.asarray(np.nan_to_num(np.stack([track.candidate for track in tracks])))
+    answers = (programs.finish if job.noiseless else programs.as_it_is)(member, candidates)
+    truths = programs.truth(member, answers.x, answers.signs)
+    return Answer(*(np.array(values) for values in answers)), {
+        name: np.array(values) for name, values in truths.items()
+    }
 
 
 class Anneal:
@@ -191,10 +206,12 @@ def _result(job: Job, A: Array, y: Any, k: int, answer: Answer, track: Track, kn
     rank = columns - (not answer.full_rank)
 
     def fixed() -> bool:
-        """As `certificate.determined`; A comes to the host only where x or y have zeros, or to be enumerated."""
+        """As `certificate.determined`; A comes to the host only where the device could not settle it."""
         support = np.abs(answer.x) > NEGLIGIBLE * np.sqrt(np.mean(answer.x**2))
-        if rank < columns or (rows > ENUMERABLE and support.all() and (y > NEGLIGIBLE).all()):
-            return bool(answer.linked) and rank == columns
+        if rank < columns:
+            return False
+        if answer.linked and rows > ENUMERABLE and support.all() and (y > NEGLIGIBLE).all():
+            return True
         return determined(Instance(np.asarray(A[k]), y), answer.x, answer.signs, rank)
 
     seen = Evidence(float(answer.fit), bool(answer.missed), fixed)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.devices.backend import on
 from phaselect.devices.matrix import DeviceMatrix
 from phaselect.devices.member import Array, Member
-from phaselect.devices.products import Copies
-from phaselect.devices.refine import Answer, Part, refine
+from phaselect.devices.products import Copy
+from phaselect.devices.refine import Answer, Part, influence, refine
 from phaselect.instance import Instance, Vector
 from phaselect.solvers.base import Estimate
-from phaselect.solvers.certificate import ENUMERABLE, NEGLIGIBLE, Evidence, determined
+from phaselect.solvers.certificate import ENUMERABLE, NEGLIGIBLE, Evidence, determined, one_group
 
 
 def finish_on_device(problem: Instance, x: Vector) -> Estimate:
     """Least squares in float64 for the signs of x, and what it takes to certify it, from the same reads of A."""
-    answer = _refined(problem, x, np.ones(problem.m_rows), np.ones(problem.n))
+    answer = _refined(problem, x)
     rank = problem.n - (not answer.full_rank)
     seen = Evidence(float(answer.fit), bool(answer.missed), lambda: _determined(problem, answer))
     return Estimate(answer.x, answer.signs, rank, seen)
@@ -30,21 +31,42 @@ def _determined(problem: Instance, answer: Answer) -> bool:
         return determined(problem, answer.x, answer.signs, problem.n)
     active = problem.target > NEGLIGIBLE
     support = np.abs(answer.x) > NEGLIGIBLE * np.sqrt(np.mean(answer.x**2))
-    if active.all() and support.all():
-        return bool(answer.linked)
-    return bool(_refined(problem, answer.x, active.astype(float), support.astype(float)).linked)
+    if answer.linked and active.all() and support.all():
+        return True
+    rows = np.flatnonzero(active)
+    part = _part(problem, active, support)
+    return one_group(lambda i: _column(problem, part, rows[i])[rows], rows.size)
 
 
-def _refined(problem: Instance, x: Vector, rows: Vector, columns: Vector) -> Answer:
+def _column(problem: Instance, part: Part, i: int) -> Vector:
+    """Influence of measurement i on the others, within a part of A."""
+    matrix = problem.matrix
+    assert isinstance(matrix, DeviceMatrix)
+    with on(None):
+        return np.array(matrix.compiled(_influence)(matrix.A, matrix.copy, problem.gain, part, i))
+
+
+def _part(problem: Instance, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Part:
+    matrix = problem.matrix
+    assert isinstance(matrix, DeviceMatrix)
+    return Part(matrix.padded(rows.astype(float)), columns.astype(float))
+
+
+def _refined(problem: Instance, x: Vector) -> Answer:
     matrix = problem.matrix
     assert isinstance(matrix, DeviceMatrix)
     with on(None):
         program = matrix.compiled(_program)
         target = matrix.padded(problem.target)
-        answer = program(matrix.A, matrix.copies, problem.gain, target, Part(matrix.padded(rows), columns), x)
+        part = _part(problem, np.ones(problem.m_rows, bool), np.ones(problem.n, bool))
+        answer = program(matrix.A, matrix.copy, problem.gain, target, part, x)
         answer = Answer(*(np.array(one) for one in answer))
     return answer._replace(signs=answer.signs[: matrix.rows])
 
 
-def _program(A: Array, copies: Copies, gain: Array, y: Array, part: Part, x: Array) -> Answer:
-    return refine(Member(A, gain, y, x, y), copies, part, x)
+def _program(A: Array, copy: Copy, gain: Array, y: Array, part: Part, x: Array) -> Answer:
+    return refine(Member(A, gain, y, x, y), copy, part, x)
+
+
+def _influence(A: Array, copy: Copy, gain: Array, part: Part, i: Array) -> Array:
+    return influence(Member(A, gain, part.rows, part.columns, part.rows), copy, part, i)

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.devices.backend import MARGIN, NO_TUNING, devices, free_bytes, on, out_of_memory, too_large
-from phaselect.devices.products import Copies, adjoint, forward
+from phaselect.devices.products import Copy, adjoint, forward
 from phaselect.errors import InputError
 from phaselect.matrix import Vector
 
 WORTH_A_COPY = 64 << 20
-"""Bytes of a float32 A from which reading half-precision copies instead saves time."""
+"""Bytes of a float32 A from which reading a half-precision copy instead saves time."""
 SMALL = 1e4
 """Largest entry over the root mean square up to which half precision has room for all."""
 
@@ -69,23 +69,16 @@ class DeviceMatrix:
         return np.array(self.A)[: self.rows]
 
     @cached_property
-    def copies(self) -> Copies:
-        """Cheaper copies to iterate with: in half precision, and transposed, if that pays and fits; else A itself."""
+    def copy(self) -> Copy:
+        """What to iterate with: a copy in half precision, if that pays and fits; else A itself."""
         rms = np.sqrt(self.squared_norm() / (self.rows * self.A.shape[1]))
         worth = self.A.dtype == "float32" and self.A.nbytes >= WORTH_A_COPY and float(self._sums[2]) < SMALL * rms
-        if not worth or not self._room_for_half():
-            return Copies(self.A)
+        each = self.A.nbytes / 2 / len(self.A.sharding.device_set)
+        if not worth or each > MARGIN * free_bytes(self.device):
+            return Copy(self.A)
         with on(None):
             shrink = jax.jit(lambda A: (A * np.float32(1 / rms)).astype("float16"), compiler_options=NO_TUNING)
-            half = shrink(self.A).block_until_ready()
-            if self._everywhere is not None or not self._room_for_half():
-                return Copies(half, None, float(rms))
-            turn = jax.jit(lambda A: A.T, compiler_options=NO_TUNING)
-            return Copies(half, turn(half).block_until_ready(), float(rms))
-
-    def _room_for_half(self) -> bool:
-        each = self.A.nbytes / 2 / len(self.A.sharding.device_set)
-        return bool(each < MARGIN * free_bytes(self.device))
+            return Copy(shrink(self.A), float(rms))
 
     def padding_is_empty(self) -> bool:
         """Are the rows that do not count all zeros?"""
@@ -166,11 +159,11 @@ def row_mesh(targets: list[Any]) -> Any:
 
 
 def _measure(A: Any, x: Any) -> Any:
-    return forward(A, x[None], "float64")[0]
+    return forward(A, x, "float64")
 
 
 def _backproject(A: Any, z: Any) -> Any:
-    return adjoint(A, z[None], "float64")[0]
+    return adjoint(A, z, "float64")
 
 
 def _squares_in(A: Any, rows: Any) -> Any:

@@ -71,7 +71,9 @@ class Given:
         unknown_x, unknown_signs = np.full(self.n, np.nan), np.full(self.m_rows, np.nan)
         with on(device):
             member = Member(
-                A=jnp.stack([jnp.asarray(p.A if p.matrix.on_device else p.matrix.entries(), dtype) for p in some]),
+                A=jnp.stack(
+                    [jnp.asarray(p.A[: p.m_rows] if p.matrix.on_device else p.matrix.entries(), dtype) for p in some]
+                ),
                 gain=jnp.asarray([p.gain for p in some]),
                 y=jnp.asarray(np.stack([p.target for p in some])),
                 x0=jnp.asarray(np.stack([unknown_x if p.target_x0 is None else p.target_x0 for p in some])),

@@ -19,7 +19,7 @@ from phaselect.devices import langevin, population
 from phaselect.devices.amp import iterate, read_twice
 from phaselect.devices.backend import NO_TUNING
 from phaselect.devices.member import Array, Member
-from phaselect.devices.products import Copies, forward
+from phaselect.devices.products import Copy, forward
 from phaselect.devices.refine import Answer, Part, refine, signs_of
 from phaselect.observables import estimate_columns
 from phaselect.solvers.amp import AMPState
@@ -82,7 +82,7 @@ class AMPProgram:
 
     def advance(self, member: Member, state: AMPState, knobs: Knobs, mu: Array, lam: Array, steps: Array) -> AMPState:
         """See `AMP.advance`."""
-        read = read_twice(Copies(member.A), member.gain, member.y)
+        read = read_twice(Copy(member.A), member.gain, member.y)
         return iterate(read, state, mu, knobs.factor * lam, steps, knobs.damping)
 
     def columns(self, member: Member, state: AMPState) -> dict[str, Array]:
@@ -97,7 +97,7 @@ class AMPProgram:
 
     def finish(self, member: Member, candidate: Array) -> Answer:
         """See `finish_x`."""
-        refined = refine(member, Copies(member.A), _whole(member), candidate)
+        refined = refine(member, Copy(member.A), _whole(member), candidate)
         given = as_it_is(member, candidate)
         worth = given.fit < WORTH_REFINING
         return Answer(*(jnp.where(worth, new, old) for new, old in zip(refined, given, strict=True)))
@@ -124,7 +124,7 @@ class _FromSigns:
 
     def finish(self, member: Member, candidate: Array) -> Answer:
         """See `finish_signs`: least squares for these signs."""
-        return refine(member, Copies(member.A), _whole(member), jnp.zeros(member.A.shape[1]), candidate)
+        return refine(member, Copy(member.A), _whole(member), jnp.zeros(member.A.shape[1]), candidate)
 
 
 @dataclass(frozen=True)
@@ -215,12 +215,12 @@ class Compiled(NamedTuple):
 def compiled(program: Program) -> Compiled:
     """Kept for all batches of a process."""
 
-    def batched(function: Any, axes: Any = 0, **options: Any) -> Any:
-        return jax.jit(jax.vmap(function, axes), compiler_options=NO_TUNING, **options)
+    def batched(function: Any, axes: Any = 0) -> Any:
+        return jax.jit(jax.vmap(function, axes), compiler_options=NO_TUNING)
 
     return Compiled(
         start=batched(program.start),
-        advance=batched(program.advance, (0, 0, 0, None, None, None), donate_argnums=1),
+        advance=batched(program.advance, (0, 0, 0, None, None, None)),
         columns=batched(program.columns),
         candidate=batched(program.candidate),
         average=batched(program.average),
@@ -232,7 +232,7 @@ def compiled(program: Program) -> Compiled:
 
 def as_it_is(member: Member, x: Array) -> Answer:
     """An estimate that is not refined: a failure, or one of noisy data."""
-    z = member.gain * forward(member.A, x[None], "float64")[0]
+    z = member.gain * forward(member.A, x, "float64")
     no = jnp.bool_(False)
     return Answer(x, signs_of(z), ((member.y - abs(z)) ** 2).mean(), ~no, ~no, no)
 

@@ -117,7 +117,7 @@ class AMP:
             from phaselect.devices.amp import advance
 
             return advance(problem, state, schedule, self.damping)
-        state = state._replace(w=state.w.copy(), g=state.g.copy())
+        state = _in_memory(state)
         read = reader(problem)
         for mu, lam in schedule:
             for _ in range(schedule.steps):
@@ -201,6 +201,12 @@ class AMP:
         return AMPProgram()
 
     run_batch = run_batch
+
+
+def _in_memory(state: AMPState) -> AMPState:
+    """A state of its own, in arrays and numbers of NumPy's and Python's: it may come from a device."""
+    values: list[Any] = [np.array(value) for value in state]
+    return AMPState(*(value if value.ndim else value.item() for value in values))
 
 
 Read = Callable[..., tuple[Any, Any, Any, Any, Any]]

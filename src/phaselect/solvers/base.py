@@ -228,11 +228,16 @@ def check_run(problem: Any, schedule: Any, seed: int, time_limit: Any) -> int:
     """What every run is given, checked; returns the seed as a plain number."""
     if not isinstance(problem, Instance):
         raise InputError("run takes an Instance: phaselect.Instance(A, y), or phaselect.solve(A, y) for arrays")
+    check_plan(schedule, time_limit)
+    return check_seed(seed)
+
+
+def check_plan(schedule: Any, time_limit: Any) -> None:
+    """A schedule, or none, and a time limit, or none."""
     if schedule is not None and not isinstance(schedule, Schedule):
         raise InputError(f"schedule = {schedule!r}: give a phaselect.Schedule, or nothing for the default")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
         raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
-    return check_seed(seed)
 
 
 def _first_state(solver: Solver, problem: Instance, schedule: Schedule, seed: int, init: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from phaselect.errors import InputError
 from phaselect.instance import Instance, check_seed
 from phaselect.schedule import Schedule
-from phaselect.solvers.base import ProgressCallback, check_run, drive
+from phaselect.solvers.base import ProgressCallback, check_plan, check_run, drive
 from phaselect.solvers.result import Result, Status
 
 
@@ -47,6 +47,7 @@ def run_batch(
     from phaselect.devices.member import as_batch
     from phaselect.devices.programs import Knobs
 
+    check_plan(schedule, time_limit)
     batch = as_batch(problems)
     seeds = list(getattr(problems, "seeds", range(len(batch)))) if seeds is None else [check_seed(s) for s in seeds]
     if len(seeds) != len(batch):
@@ -60,18 +61,22 @@ def run_batch(
     job = Job(solver, solver.program(), schedule, choose(device), dtype, noiseless, deadline, progress)
     best: list[Result | None] = [None] * len(batch)
     waiting = list(range(len(batch)))
-    variant = getattr(
-        solver, "variant", lambda seed, attempt: (seed, 0.0, 1.0)
-    )  # only AMP varies what it restarts with
-    for attempt in range(1 + getattr(solver, "restarts", 0)):
-        variants = [variant(seeds[k], attempt) for k in waiting]
+    last = getattr(solver, "restarts", 0)
+    for attempt in range(last + 1):
+        variants = [_variant(solver, seeds[k], attempt) for k in waiting]
         knobs = Knobs(*(np.array(values) for values in zip(*variants, strict=True)))
-        interrupted = False
-        for k, result in zip(waiting, run_chunks(job, batch, waiting, knobs), strict=False):
-            interrupted |= result.status is Status.INTERRUPTED
-            best[k] = _better(best[k], replace(result, seed=seeds[k]))
+        ended = None
+        try:
+            for k, result in zip(waiting, run_chunks(job, batch, waiting, knobs), strict=True):
+                best[k] = _better(best[k], replace(result, seed=seeds[k]))
+        except KeyboardInterrupt:
+            ended = Status.INTERRUPTED
         waiting = [k for k in waiting if (one := best[k]) is None or not one.settled] if noiseless else []
-        if interrupted or not waiting or time.perf_counter() > deadline:
+        ended = ended or (Status.TIME_LIMIT if time.perf_counter() > deadline else None)
+        if ended is not None and attempt < last:  # they were to start again: not done, but stopped
+            for k in waiting:
+                best[k] = (one := best[k]) and replace(one, status=ended)
+        if ended is not None or not waiting:
             break
     return [result or _not_begun(batch, job, seed) for result, seed in zip(best, seeds, strict=True)]
 
@@ -97,6 +102,11 @@ def run_anywhere(
     matrix: Any = problem.matrix
     options |= {"device": matrix.device, "dtype": str(matrix.A.dtype)}
     return run_batch(solver, [problem], schedule, seeds=[seed], **options)[0]
+
+
+def _variant(solver: Any, seed: int, attempt: int) -> tuple[int, float, float]:
+    """Seed, damping and factor of every lam; only message passing varies what it starts again with."""
+    return solver.variant(seed, attempt) if hasattr(solver, "variant") else (seed, 0.0, 1.0)
 
 
 def _better(one: Result | None, other: Result) -> Result:

@@ -69,8 +69,8 @@ def determined(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
     active = problem.target > NEGLIGIBLE
     support = np.abs(x) > NEGLIGIBLE * np.sqrt(np.mean(x**2))
     if not (support.all() and active.all()):  # what x or y does not touch ties nothing together
-        return _one_group(_projector(problem.matrix.entries()[active][:, support]), int(active.sum()))
-    return _one_group(_influence(problem), problem.m_rows)
+        return one_group(_projector(problem.matrix.entries()[active][:, support]), int(active.sum()))
+    return one_group(_influence(problem), problem.m_rows)
 
 
 def _only_solution(problem: Instance, signs: Vector) -> bool:
@@ -85,7 +85,7 @@ def _only_solution(problem: Instance, signs: Vector) -> bool:
     return int(np.sum(residual < NEGLIGIBLE**2)) == 1
 
 
-def _one_group(influence: Callable[[int], Vector], size: int) -> bool:
+def one_group(influence: Callable[[int], Vector], size: int) -> bool:
     """Is every measurement reached from the first, going from each to those it influences?"""
     reached = np.zeros(size, dtype=bool)
     reached[0] = True
