@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import Row, at_least, in_turn, seconds
 from phaselect import PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.instance import signs_of
-from phaselect.solvers._metropolis import field_kernel, random_state, spectral_kernel
+from phaselect.parallel import run_parallel
+from phaselect.solvers._metropolis import field_kernel, population_kernel, random_state, spectral_kernel
 from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
 from phaselect.spectrum import spectrum
 
@@ -100,6 +101,39 @@ def population_threads() -> Row:
     return at_least("population, 1 thread / 2 threads", "N = 400, R = 512", one / two, 1.7, detail)
 
 
+def against_blocks(n: int, mu: float) -> Row:
+    """Sweeps of 256 copies by the compiled kernel on all threads, and in blocks of spins as a GPU does them, by JAX."""
+    import jax
+    import jax.numpy as jnp
+
+    from phaselect.devices.backend import on, pick
+    from phaselect.devices.block_flips import sweep
+
+    problem = gaussian_instance(n, 1.12, seed=0)
+    y, sweeps, copies = problem.target.astype(np.float32), 8, 256
+    G = spectrum(problem).couplings(1 / mu)
+    signs = signs_of(np.random.default_rng(0).standard_normal((copies, y.size))).astype(np.float32)
+    states = random_state(np.random.default_rng(1), copies)
+
+    def kernel() -> None:
+        def some(first: int) -> None:
+            rows = slice(first, first + 16)
+            v = signs[rows] * y
+            population_kernel(G, y**2 * np.diag(G), v, v @ G, mu, sweeps * y.size, states[rows].copy())
+
+        run_parallel(some, range(0, copies, 16))
+
+    swept = jax.jit(sweep, static_argnames="sweeps")
+    with on(pick("cpu")), threadpool_limits(1):
+        v = jnp.asarray((signs * y).T)
+        arguments = v, jnp.matmul(jnp.asarray(G), v), jnp.asarray(G), jnp.float64(mu), jax.random.key(0)
+        kernel(), jax.block_until_ready(swept(*arguments, sweeps=sweeps))
+        ours, blocks = in_turn(kernel, lambda: jax.block_until_ready(swept(*arguments, sweeps=sweeps)))
+    rate = sweeps * signs.size / 1e6
+    detail = f"{rate / ours:.0f} million proposals a second, {rate / blocks:.0f} in blocks"
+    return Row("population sweep, blocks by JAX / ours", f"N = {n}, mu = {mu:g}", blocks / ours, "-", True, detail)
+
+
 def crossover(n: int) -> Row:
     """Sweeps at one lam after which building the couplings has paid for itself, at mu = 10."""
     problem = gaussian_instance(n, 1.25, seed=0)
@@ -139,4 +173,5 @@ def svd_share() -> Row:
 def rows() -> list[Row]:
     direct = [against_pseudo_code(n, limit) for n, limit in ((100, 250), (200, 500), (400, 1200), (800, 4000))]
     dwave = [against_dwave(n, limit) for n, limit in ((200, 2), (400, 3), (800, 4))]
-    return [*direct, *dwave, *(crossover(n) for n in (200, 400, 800)), population_threads(), svd_share()]
+    blocks = [against_blocks(n, mu) for n in (200, 400) for mu in (1.0, 10.0, 100.0)]
+    return [*direct, *dwave, *blocks, *(crossover(n) for n in (200, 400, 800)), population_threads(), svd_share()]

@@ -1,8 +1,9 @@
 """Success of population annealing with many copies close to one measurement per unknown: a table for docs/devices.md.
 
-python -m benchmarks.search [--device gpu] [--store RUNS.db] [--write]
+python -m benchmarks.search [--device gpu] [--store RUNS.db] [--write] [--tune]
 
-Runs what the store lacks, in batches on the device, or nothing with --device none.
+Runs what the store lacks, in batches on the device, or nothing with --device none. With --tune it tries other schedules
+and products instead, at one point, on the same instances.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.page import write_table
+from phaselect import PopulationAnnealing, Schedule, gaussian_batch
 from phaselect.experiments.executors import Batches
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.store import Store
@@ -31,6 +33,17 @@ POINTS = (
     (400, 1.11, 100_000, 8),
 )
 """N, alpha, copies, instances."""
+VARIANTS: tuple[dict[str, float], ...] = (
+    {},
+    {"mu_max": 300.0},
+    {"product": 0.7},
+    {"product": 1.4},
+    {"product": 2.0},
+    {"sweeps": 24},
+    {"sweeps": 16, "eps": 0.1},
+    {"sweeps": 4, "eps": 0.025},
+)
+"""What to change of the default: 8 sweeps at each 5 % of mu up to 1000, mu*lam = 1."""
 
 
 def main() -> None:
@@ -39,7 +52,10 @@ def main() -> None:
     parser.add_argument("--device", default="gpu", help="gpu, cpu, or none to compute nothing")
     parser.add_argument("--store", type=Path, help="keep the runs in this file")
     parser.add_argument("--write", action="store_true", help="write the table into docs/devices.md")
+    parser.add_argument("--tune", action="store_true", help="compare schedules at N = 200, alpha = 1.07")
     options = parser.parse_args()
+    if options.tune:
+        return tune(options.device)
     with tempfile.TemporaryDirectory() as folder:
         store = options.store or Path(folder) / "runs.db"
         if options.device != "none":
@@ -50,6 +66,18 @@ def main() -> None:
     print("\n".join(lines))
     if options.write:
         write_table("devices.md", lines)
+
+
+def tune(device: str, n: int = 200, alpha: float = 1.07, copies: int = 10_000, instances: int = 16) -> None:
+    """Instances recovered by each variant, on the same instances."""
+    for variant in VARIANTS:
+        options = {"mu_max": 1000.0, "product": 1.0, "sweeps": 8, "eps": 0.05} | variant
+        hot = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.2).mu[:-1]
+        mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=options["mu_max"], eps=options["eps"]).mu])
+        schedule = Schedule(mu, options["product"] / mu, steps=int(options["sweeps"]))
+        batch = gaussian_batch(n, alpha, seeds=range(instances))
+        results = PopulationAnnealing(copies).run_batch(batch, schedule, device=device)
+        print(variant or "default", sum(result.certified for result in results), "of", instances, flush=True)
 
 
 def table(path: Path) -> list[str]:
