@@ -130,3 +130,10 @@ def test_a_closed_pipe_is_no_crash(folder):
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=folder, check=False)
     os.close(writer)
     assert "Traceback" not in done.stderr
+
+
+def test_solve_on_a_device(folder):
+    done = run("solve", "inst.npz", "--device", "cpu", "--dtype", "float64", cwd=folder)
+    assert done.returncode == 0
+    assert "recovered" in done.stdout
+    assert run("solve", "inst.npz", "--dtype", "float64", cwd=folder).stderr.startswith("phaselect: --dtype goes with")

@@ -7,6 +7,7 @@ from phaselect.instance import Instance, gaussian_instance, load
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
+from phaselect.solvers.batch import gaussian_batch
 from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
@@ -15,7 +16,6 @@ from phaselect.solvers.solve import SOLVERS, solve, solve_instance
 
 if TYPE_CHECKING:
     from phaselect import theory
-    from phaselect.devices.member import gaussian_batch
 
 __all__ = [
     "AMP",
@@ -41,11 +41,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """`phaselect.theory`, and what needs JAX, are imported when they are first used."""
-    import importlib
-
+    """`phaselect.theory` is imported when it is first used: solving does not need it."""
     if name == "theory":
+        import importlib
+
         return importlib.import_module("phaselect.theory")
-    if name == "gaussian_batch":
-        return importlib.import_module("phaselect.devices.member").gaussian_batch
     raise AttributeError(f"module 'phaselect' has no attribute {name!r}")

@@ -66,9 +66,7 @@ def generate(out: str, **options: Any) -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
-@click.option(
-    "--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True, help="A there."
-)
+@click.option("--dtype", type=click.Choice(["float32", "float64"]), help="Precision of A there; float32 by default.")
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
 @click.option("--noise", type=float, help="Variance of the noise on y, if any (solver auto only).")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
@@ -80,7 +78,7 @@ def solve(
     solver: str,
     seed: int,
     device: str | None,
-    dtype: str,
+    dtype: str | None,
     time_limit: float | None,
     noise: float | None,
     as_json: bool,
@@ -100,7 +98,9 @@ def solve(
         raise InputError(f"--out {out} would overwrite the data: give another name")
     problem = load(*files)
     if device is not None:
-        problem = problem.to_device(device, dtype)
+        problem = problem.to_device(device, dtype or "float32")
+    elif dtype is not None:
+        raise InputError("--dtype goes with --device: it is the precision of A there")
     result = _run(problem, solver, seed=seed, time_limit=time_limit, noise=noise)
     truth = against_truth(problem, result.x, result.signs)
     if out is not None:

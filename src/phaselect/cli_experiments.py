@@ -70,7 +70,7 @@ def executor_options(command: Any) -> Any:
 @click.option("--scale", type=SCALE, help="Size of the preset; small by default.")
 @executor_options
 @click.option(
-    "--device", type=click.Choice(["gpu", "cpu"]), help="Batches of instances as one JAX program: amp, pa and langevin."
+    "--device", type=click.Choice(["gpu", "cpu"]), help="Batches as one JAX program: amp, amp-paper, pa, langevin."
 )
 @click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")

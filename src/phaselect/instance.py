@@ -99,15 +99,16 @@ class Instance:
         """`A^T z` in float64."""
         return self.matrix.backproject(z)
 
-    def to_device(self, device: str = "gpu", dtype: str = "float32") -> Instance:
-        """The same instance with A on a device, `gpu` or `cpu`, its rows shared out if there are several of the kind.
+    def to_device(self, device: Any = "gpu", dtype: str = "float32") -> Instance:
+        """The same instance with A on a device: `gpu` or `cpu`, its rows shared out if there are several; or one of
+        JAX's.
 
         Solvers then run there. dtype: that of A there; the answer is refined in float64 in any case.
         """
         from phaselect.devices.matrix import put
 
         if not isinstance(self.matrix, Dense):
-            raise InputError("to_device takes an instance whose A is an array in memory")
+            raise InputError("A is not an array in memory, so it cannot be sent to a device")
         return replace(self, A=put(self.matrix.A, device, dtype))
 
     # Normalised units: gain * A has unit mean squared row norm, target has unit mean square.

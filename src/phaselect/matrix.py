@@ -1,8 +1,8 @@
 """What A may be: an array in memory, a linear operator, an array on a device. Solvers see one interface.
 
-An operator is a `scipy.sparse.linalg.LinearOperator`, or a pair of functions (x -> A x, z -> A^T z): only message
-passing and least squares can work with it, since the other solvers begin with the SVD of the entries. An array of JAX
-stays on its device, or devices: see phaselect.devices.matrix.
+An operator is a `scipy.sparse.linalg.LinearOperator`, a sparse matrix, or a pair of functions (x -> A x, z -> A^T z):
+only message passing and least squares can work with it, since the other solvers begin with the SVD of the entries. An
+array of JAX stays on its device, or devices: see phaselect.devices.matrix.
 """
 
 from __future__ import annotations
@@ -35,6 +35,14 @@ class Matrix(Protocol):
     def on_device(self) -> bool:
         """Do passes over A run on a device, as JAX programs?"""
 
+    @property
+    def on_gpu(self) -> bool:
+        """Is that device a GPU?"""
+
+    @property
+    def processes(self) -> int:
+        """How many processes share A."""
+
     def measure(self, x: Vector) -> Vector:
         """`A x`."""
 
@@ -50,13 +58,19 @@ class Matrix(Protocol):
     def entries(self) -> NDArray[Any]:
         """The entries, as an array in memory."""
 
+    @property
+    def has_entries(self) -> bool:
+        """Can they be had?"""
+
 
 @dataclass(frozen=True, eq=False)
 class Dense:
     """An array in memory, float32 or float64."""
 
     A: NDArray[Any]
-    on_device = False
+    on_device = on_gpu = False
+    has_entries = True
+    processes = 1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -100,7 +114,8 @@ class Operator:
     forward: Callable[[Vector], Any]
     adjoint: Callable[[Vector], Any]
     shape: tuple[int, int]
-    on_device = False
+    on_device = on_gpu = False
+    processes = 1
 
     def measure(self, x: Vector) -> Vector:
         """`A x`."""
@@ -126,19 +141,40 @@ class Operator:
         """Not looked for."""
         return None
 
+    @property
+    def has_entries(self) -> bool:
+        """If there are few columns."""
+        return self.shape[1] <= ENTRIES_LIMIT
+
     def entries(self) -> NDArray[np.float64]:
         """The entries, column by column, if there are few."""
-        if self.shape[1] > ENTRIES_LIMIT:
+        if not self.has_entries:
             raise InputError(
                 f"A is an operator with {self.shape[1]} columns, and this needs its entries: use AMP, or give an array"
             )
         return np.column_stack([self.measure(unit) for unit in np.eye(self.shape[1])])
 
 
+def restricted(matrix: Matrix, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Operator:
+    """Some rows and columns of a matrix, through its products."""
+
+    def forward(x: Vector) -> Vector:
+        whole = np.zeros(columns.size)
+        whole[columns] = x
+        return matrix.measure(whole)[rows]
+
+    def adjoint(z: Vector) -> Vector:
+        whole = np.zeros(rows.size)
+        whole[rows] = z
+        return matrix.backproject(whole)[columns]
+
+    return Operator(forward, adjoint, (int(rows.sum()), int(columns.sum())))
+
+
 def is_operator(A: Any) -> bool:
-    """Is A given through its products: a LinearOperator or a pair of functions?"""
-    pair = isinstance(A, tuple) and len(A) == 2 and all(callable(product) for product in A)
-    return pair or (hasattr(A, "matvec") and hasattr(A, "rmatvec"))
+    """Is A given through its products: a LinearOperator, a sparse matrix or a pair of functions?"""
+    pair = isinstance(A, tuple | list) and len(A) == 2 and all(callable(product) for product in A)
+    return pair or hasattr(A, "tocsr") or (hasattr(A, "matvec") and hasattr(A, "rmatvec"))
 
 
 def is_device_array(A: Any) -> bool:
@@ -149,9 +185,11 @@ def is_device_array(A: Any) -> bool:
 
 def operator(A: Any, rows: int) -> Operator:
     """The operator with its shape, once it has been seen that the two products belong to one matrix."""
-    if isinstance(A, tuple):
+    if isinstance(A, tuple | list):
         forward, adjoint = A
-        shape = (rows, np.asarray(adjoint(np.zeros(rows))).size)
+        shape = (rows, np.size(_tried(adjoint, np.zeros(rows), "A^T z")))
+    elif hasattr(A, "tocsr"):
+        forward, adjoint, shape = A.__matmul__, A.T.__matmul__, (int(A.shape[0]), int(A.shape[1]))
     else:
         forward, adjoint, shape = A.matvec, A.rmatvec, (int(A.shape[0]), int(A.shape[1]))
     found = Operator(forward, adjoint, shape)
@@ -164,12 +202,25 @@ def operator(A: Any, rows: int) -> Operator:
 
 
 def _product(function: Callable[[Vector], Any], vector: Vector, length: int, name: str) -> Vector:
-    result = np.asarray(function(vector))
+    result = np.asarray(_tried(function, vector, name))
     if result.dtype.kind == "c":
         raise InputError(f"{name} is complex: real phase retrieval only")
+    if result.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {result.dtype}: the function must return real numbers")
     result = np.asarray(result, dtype=np.float64).reshape(-1)
     if result.size != length:
         raise InputError(f"{name} has {result.size} entries: it must have {length}")
     if not np.isfinite(result).all():
         raise InputError(f"{name} is not finite for a finite vector")
     return result
+
+
+def _tried(function: Callable[[Vector], Any], vector: Vector, name: str) -> Any:
+    """What the function returns; what goes wrong in it, in one line."""
+    try:
+        return function(vector)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{name} failed for a vector of {vector.size}: {type(error).__name__}: {reason}") from error

@@ -86,12 +86,14 @@ def test_divergence_keeps_the_last_finite_state():
     first = next(k for k, one in enumerate(states) if one.diverged)
     assert first < 5
     same(states[-1], [np.asarray(one) for one in states[first]], 0)
+    marked = random_state()._replace(diverged=True)
+    same(amp.advance(PROBLEM.to_device("cpu", "float64"), marked, PLAN[:10], DAMPING), marked, 0)
     result = AMP(restarts=0, damping=0.0).run(problem, PLAN[:60])
     assert result.status is Status.DIVERGED
     assert np.isfinite(result.x).all()
 
 
-@pytest.mark.parametrize("seed", [4, 7, 12])
+@pytest.mark.parametrize("seed", [0, 4, 13])
 def test_answers_are_those_of_numpy(seed, problems):
     """Least squares takes over earlier on a device, and mends what signs are left: the x is the same."""
     single = AMP(restarts=0).run(problems[seed], seed=seed)
@@ -112,7 +114,7 @@ def test_answers_are_those_of_numpy(seed, problems):
 def test_a_narrow_matrix_gives_an_answer_in_float64(half, problems, monkeypatch):
     """float32, or half precision, is no limit to what is certified."""
     monkeypatch.setattr(matrix, "WORTH_A_COPY", 0 if half else np.inf)
-    for seed in (0, 4, 7):
+    for seed in (0, 2, 13):
         problem = narrowed(problems[seed])
         device = problem.to_device("cpu")
         assert (device.matrix.copy.A.dtype == "float16") == half

@@ -22,6 +22,7 @@ from phaselect import (
 from phaselect.devices import batch
 from phaselect.devices.member import GaussianBatch
 from phaselect.solvers import batch as solvers_batch
+from tests.devices import test_refine
 from tests.devices.conftest import ROWS, N
 from tests.devices.test_population import close_to
 
@@ -29,6 +30,7 @@ PLAN = AMP().default_schedule(None)[:200]
 ANNEAL = Schedule.matched(mu0=0.2, mu_max=30, eps=0.2, steps=4)[:28]
 HEAT = Schedule.fixed_product(0.75, mu_max=100, eps=0.3, steps=30, unit="iterations")
 ALPHA = ROWS / N
+EXACT = {"device": "cpu", "dtype": "float64"}
 
 
 def singles(solver, problems, schedule, **options):
@@ -40,11 +42,27 @@ def unsolvable(seed):
     return Instance(gaussian_instance(N, ALPHA, seed=seed).A, np.abs(np.random.default_rng(seed).standard_normal(ROWS)))
 
 
-def same_results(some, others, exactly=True):
+def early(result):
+    """Recovered before rounding, which grows on the way, could decide how a run ends."""
+    return result.certified and result.steps <= 160
+
+
+def same_results(some, others):
+    """Of one program."""
     for one, other in zip(some, others, strict=True):
         assert (one.status, one.steps, one.seed) == (other.status, other.steps, other.seed)
-        if exactly:
-            np.testing.assert_array_equal(one.x, other.x)
+        np.testing.assert_array_equal(one.x, other.x)
+
+
+def same_but_for_rounding(some, others):
+    """Of programs for other numbers of members."""
+    assert sum(early(other) for other in others) > len(others) / 2
+    for one, other in zip(some, others, strict=True):
+        assert one.seed == other.seed
+        np.testing.assert_allclose(one.trace["mse_y"][:3], other.trace["mse_y"][:3], rtol=1e-7)
+        if early(other):
+            assert (one.status, one.steps) == (other.status, other.steps)
+            np.testing.assert_allclose(one.x, other.x, rtol=1e-6, atol=1e-8)
 
 
 # ------------------------------------------------------------------------------------------------------ message passing
@@ -52,23 +70,25 @@ def same_results(some, others, exactly=True):
 
 @pytest.fixture(scope="module")
 def by_message_passing(problems):
-    batch = AMP(restarts=0).run_batch(problems, PLAN, device="cpu", dtype="float64")
+    batch = AMP(restarts=0).run_batch(problems, PLAN, **EXACT)
     return batch, singles(AMP(restarts=0), problems, PLAN)
 
 
 def test_message_passing_is_that_of_single_runs(by_message_passing):
-    """Statuses of all, x of those that are recovered; each its own."""
-    both = list(zip(*by_message_passing, strict=True))
-    for seed, (found, single) in enumerate(both):
-        assert (found.status, found.seed, found.solver) == (single.status, seed, "amp")
-        assert found.certified == single.certified
-        if single.certified:
+    """Each its own."""
+    for seed, (found, single) in enumerate(zip(*by_message_passing, strict=True)):
+        assert (found.seed, found.solver) == (seed, "amp")
+        if early(single):
+            assert found.status is Status.RECOVERED
+            assert found.certified
             np.testing.assert_allclose(found.x, single.x, atol=2e-9)
             np.testing.assert_array_equal(found.signs, single.signs)
             assert found.mse_y < 1e-18
             assert found.log10_impostors < -6
             assert found.truth == pytest.approx(single.truth, abs=1e-8)
-    assert {found.status for found, _ in both} == {Status.RECOVERED, Status.NOT_RECOVERED, Status.DIVERGED}
+    for results in by_message_passing:
+        assert sum(early(result) for result in results) > 12
+        assert sum(result.certified for result in results) < 24
 
 
 def test_traces_are_those_of_single_runs(by_message_passing):
@@ -86,12 +106,12 @@ def test_traces_are_those_of_single_runs(by_message_passing):
 def test_restarts_are_those_of_single_runs():
     """None succeeds: all start again, with their own seed, damping and product; the best attempt is kept."""
     solver, short, hopeless = AMP(restarts=1), PLAN[:30], [unsolvable(seed) for seed in range(24)]
-    found = solver.run_batch(hopeless, short, device="cpu", dtype="float64")
+    found = solver.run_batch(hopeless, short, **EXACT)
     for one, single in zip(found, singles(solver, hopeless, short), strict=True):
         assert one.steps == single.steps == 60
         assert one.mse_y == pytest.approx(single.mse_y, rel=1e-6)
         np.testing.assert_allclose(one.x, single.x, atol=1e-6)
-    first = AMP(restarts=0).run_batch(hopeless, short, device="cpu", dtype="float64")
+    first = AMP(restarts=0).run_batch(hopeless, short, **EXACT)
     assert sum(one.mse_y < other.mse_y for one, other in zip(found, first, strict=True)) > 3
     assert all(one.mse_y <= other.mse_y for one, other in zip(found, first, strict=True))
 
@@ -99,7 +119,7 @@ def test_restarts_are_those_of_single_runs():
 def test_seeds_are_those_of_the_runs(problems, by_message_passing):
     """A member's run depends on its own seed alone."""
     seeds = [7, *range(1, 24)]
-    found = AMP(restarts=0).run_batch(problems, PLAN, seeds=seeds, device="cpu", dtype="float64")
+    found = AMP(restarts=0).run_batch(problems, PLAN, seeds=seeds, **EXACT)
     same_results(found[1:], by_message_passing[0][1:])
     assert found[0].seed == 7
     single = AMP(restarts=0).run(problems[0], PLAN, seed=7)
@@ -110,9 +130,9 @@ def test_seeds_are_those_of_the_runs(problems, by_message_passing):
 def test_units_differ_between_members(problems, by_message_passing):
     scales = np.exp(np.linspace(-10, 10, 24))
     scaled = [Instance(p.A / s, p.y * s**2, p.x0 * s**3) for p, s in zip(problems, scales, strict=True)]
-    found = AMP(restarts=0).run_batch(scaled, PLAN, device="cpu", dtype="float64")
+    found = AMP(restarts=0).run_batch(scaled, PLAN, **EXACT)
     for one, other, scale in zip(found, by_message_passing[0], scales, strict=True):
-        if other.certified:
+        if early(other):
             np.testing.assert_allclose(one.x, other.x * scale**3, rtol=1e-6, atol=1e-7 * scale**3)
             assert one.truth["m"] == pytest.approx(1)
 
@@ -120,36 +140,74 @@ def test_units_differ_between_members(problems, by_message_passing):
 def test_noisy_data_get_an_estimate_each(problems):
     noisy = [gaussian_instance(N, ALPHA, seed=seed, noise=1e-3) for seed in range(24)]
     short = PLAN[:20]
-    found = AMP().run_batch(noisy, short, device="cpu", dtype="float64", noiseless=False)
+    found = AMP().run_batch(noisy, short, **EXACT, noiseless=False)
     for one, single in zip(found, singles(AMP(), noisy, short, noiseless=False), strict=True):
         assert one.status is Status.ESTIMATE
         assert not one.certified
         assert one.steps == 20
         np.testing.assert_allclose(one.x, single.x, atol=1e-8)
         assert one.mse_y == pytest.approx(single.mse_y, rel=1e-7)
+    exact = AMP().run_batch(problems, PLAN[:80], **EXACT, noiseless=False)  # not refined, even where that would help
+    assert {one.status for one in exact} == {Status.ESTIMATE}
+    assert 1e-16 < min(one.mse_y for one in exact) < 1e-5
 
 
-def test_few_go_on_in_a_smaller_batch(problems, by_message_passing, monkeypatch):
-    """Three that never end, in a batch of four places: no other result changes, and they get what they got before."""
-    mixed = [unsolvable(seed) if seed in (2, 3, 11) else problem for seed, problem in enumerate(problems)]
-    whole = AMP(restarts=0).run_batch(mixed, PLAN, device="cpu", dtype="float64")
-    sizes = []
-    monkeypatch.setattr(batch, "WORTH_SHRINKING", 0.0)
-    take = batch.take
+@pytest.mark.parametrize(
+    ("make", "status"),
+    [
+        (test_refine.lonely_measurement, Status.AMBIGUOUS),
+        (test_refine.repeated, Status.AMBIGUOUS),
+        (test_refine.sparse_signal, Status.RECOVERED),
+    ],
+)
+def test_the_verdict_is_that_of_single_runs(make, status, problems):
+    """On what A leaves open, and on what only looks as if it did."""
+    made = make()
+    A, x0 = made if isinstance(made, tuple) else (made, np.random.default_rng(0).standard_normal(N))
+    problem = Instance(A, np.abs(A @ x0), x0)
+    found = AMP(restarts=0).run_batch([problem, *problems[1:]], PLAN, **EXACT)
+    assert AMP(restarts=0).run(problem, PLAN).status is status
+    assert found[0].status is status
+    assert found[0].mse_y < 1e-18
+
+
+class Varied(AMP):
+    """Each run with a damping and a product of its own."""
+
+    def variant(self, seed, attempt):
+        return seed, 0.1 + 0.01 * seed, 1 + 0.03 * seed
+
+
+def test_few_go_on_in_a_smaller_batch(problems, monkeypatch):
+    """Seven in a batch of eight, once the others have diverged, which is soon: they get what they got before."""
+    mixed = [problem if seed in STAY else with_a_mean(problem) for seed, problem in enumerate(problems)]
+    whole = Varied(restarts=0).run_batch(mixed, PLAN[:30], **EXACT)
+    sizes, take = [], batch.take
 
     def watched(tree, places):
         sizes.append(len(places))
         return take(tree, places)
 
+    monkeypatch.setattr(batch, "WORTH_SHRINKING", 0.0)
     monkeypatch.setattr(batch, "take", watched)
-    fewer = AMP(restarts=0).run_batch(mixed, PLAN, device="cpu", dtype="float64")
-    assert {4, 8, 16} & set(sizes) == set(sizes) != set()
+    fewer = Varied(restarts=0).run_batch(mixed, PLAN[:30], **EXACT)
+    assert set(sizes) == {8}
     for seed, (one, other) in enumerate(zip(fewer, whole, strict=True)):
-        assert len(one.trace["mse_y"]) == len(other.trace["mse_y"])
-        np.testing.assert_allclose(one.trace["mse_y"][:5], other.trace["mse_y"][:5], rtol=1e-6, err_msg=str(seed))
-        if other.certified:
-            assert one.certified
-            np.testing.assert_allclose(one.x, other.x, atol=1e-8)
+        assert (one.status is Status.DIVERGED) == (seed not in STAY)
+        assert (one.status, one.steps, one.seed) == (other.status, other.steps, other.seed)
+        assert len(one.trace["mse_y"]) == (3 if seed in STAY else 1)
+        for name in ("mse_y", "m", "V", "lam"):
+            np.testing.assert_allclose(one.trace[name], other.trace[name], rtol=1e-7)
+        np.testing.assert_allclose(one.x, other.x, rtol=1e-6, atol=1e-6)
+
+
+STAY = (2, 3, 7, 11, 16, 20, 22)
+
+
+def with_a_mean(problem):
+    """Message passing does not bear a common mean of the entries."""
+    A = problem.A + 1.0
+    return Instance(A, np.abs(A @ problem.x0), problem.x0)
 
 
 # ---------------------------------------------------------------------------------- population annealing and Langevin
@@ -165,7 +223,7 @@ def test_populations_succeed_as_single_ones(by_population):
     """On the same instances with other random numbers; the two differ where luck decides, which is not often."""
     found, single = ([result.certified for result in results] for results in by_population)
     differ = sum(one != other for one, other in zip(found, single, strict=True))
-    assert 12 <= sum(found) < 24
+    assert sum(found) >= 12
     assert abs(sum(found) - sum(single)) <= 3 * np.sqrt(max(differ, 1))
     for result in by_population[0]:
         if result.certified:
@@ -206,6 +264,15 @@ def test_langevin_dynamics_are_those_of_single_runs(by_langevin):
         assert one.status in (Status.RECOVERED, Status.NOT_RECOVERED, Status.INEXACT)
     successes = [sum(result.certified for result in results) for results in by_langevin]
     assert abs(successes[0] - successes[1]) <= 3 * np.sqrt(max(1, sum(successes)))
+
+
+@pytest.mark.parametrize(("solver", "schedule"), [(PopulationAnnealing(16), ANNEAL), (Langevin(eager=False), HEAT)])
+def test_random_numbers_belong_to_the_seed(solver, schedule, problems):
+    """The same instance many times: two with one seed do the same, others something else."""
+    seeds = [7, 7, *range(8, 30)]
+    found = solver.run_batch([problems[0]] * 24, schedule, seeds=seeds, device="cpu")
+    assert len({result.trace["energy"][0] for result in found}) == 23
+    same_results(found[:1], found[1:2])
 
 
 @pytest.mark.parametrize(("solver", "schedule"), [(PopulationAnnealing(16), ANNEAL), (Langevin(eager=False), HEAT)])
@@ -307,7 +374,7 @@ def test_drawn_instances_are_solved_as_given_ones(by_message_passing):
 
 def test_truth_is_there_where_x0_is_known(problems):
     mixed = [Instance(p.A, p.y) if k % 2 else p for k, p in enumerate(problems)]
-    found = AMP(restarts=0).run_batch(mixed, PLAN[:20], device="cpu", dtype="float64")
+    found = AMP(restarts=0).run_batch(mixed, PLAN[:20], **EXACT)
     assert [set(result.truth) for result in found] == [{"m", "O", "mse_x"}, set()] * 12
     assert np.isnan(found[1].trace["m"]).all()
     assert np.isfinite(found[0].trace["m"]).all()
@@ -315,7 +382,7 @@ def test_truth_is_there_where_x0_is_known(problems):
 
 def test_progress_is_told_after_each_segment(problems):
     heard = []
-    AMP(restarts=0).run_batch(problems, PLAN[:40], device="cpu", dtype="float64", progress=heard.append)
+    AMP(restarts=0).run_batch(problems, PLAN[:40], **EXACT, progress=heard.append)
     assert [one.solver for one in heard] == ["amp"] * 4
     assert [one.fraction for one in heard] == pytest.approx([0.25, 0.5, 0.75, 1])
     assert [one.mu for one in heard] == PLAN.mu[9:40:10].tolist()
@@ -325,10 +392,10 @@ def test_progress_is_told_after_each_segment(problems):
 
 def test_time_limit(problems, by_message_passing):
     """Looked at after each segment: none gets further than the first; and there is no second attempt."""
-    found = AMP(restarts=4).run_batch(problems, PLAN, device="cpu", dtype="float64", time_limit=1e-9)
+    found = AMP(restarts=4).run_batch(problems, PLAN, **EXACT, time_limit=1e-9)
     assert {result.status for result in found} == {Status.TIME_LIMIT}
     assert {result.steps for result in found} == {10}
-    enough = AMP(restarts=0).run_batch(problems, PLAN, device="cpu", dtype="float64", time_limit=1000)
+    enough = AMP(restarts=0).run_batch(problems, PLAN, **EXACT, time_limit=1000)
     same_results(enough, by_message_passing[0])
 
 
@@ -339,9 +406,7 @@ def test_a_time_limit_that_cuts_the_restarts_is_told(monkeypatch):
     for module in (batch, solvers_batch):
         monkeypatch.setattr(module, "time", clock)
     hopeless = [unsolvable(seed) for seed in range(24)]
-    found = AMP(restarts=4).run_batch(
-        hopeless, PLAN[:30], device="cpu", dtype="float64", progress=heard.append, time_limit=3.5
-    )
+    found = AMP(restarts=4).run_batch(hopeless, PLAN[:30], **EXACT, progress=heard.append, time_limit=3.5)
     assert {result.steps for result in found} == {30 + 20}
     assert {result.status for result in found} == {Status.TIME_LIMIT}
 
@@ -371,7 +436,8 @@ GOOD = [gaussian_instance(10, 1.5, seed=seed) for seed in range(2)]
             lambda: PopulationAnnealing(4).run_batch(GOOD, Schedule.matched(unit="proposals")),
             "all signs at once|sweeps",
         ),
-        (lambda: gaussian_batch(10, 1.5, seeds=[]), "seeds is empty"),
+        (lambda: gaussian_batch(10, 1.5, seeds=[]), "seeds: give at least one"),
+        (lambda: gaussian_batch(10, 1.5, seeds=[2**63]), r"below 2\^63"),
         (lambda: gaussian_batch(10, 1.5, seeds=[-3]), "seed = -3"),
         (lambda: gaussian_batch(10, 0.9, seeds=[0]), "alpha exceeds 1"),
         (lambda: gaussian_batch(0, 1.5, seeds=[0]), "n = 0"),

@@ -128,7 +128,9 @@ def test_too_large_for_the_device(monkeypatch):
     monkeypatch.setattr(jax, "make_array_from_callback", full)
     monkeypatch.setattr(backend, "free_bytes", lambda device: 3 * 2**30)
     needed = 81 * 60 * 8 / 2**30
-    with pytest.raises(InputError, match=f"A needs {needed:.3g} GiB on the device, which has 3 GiB left") as caught:
+    with pytest.raises(
+        InputError, match=f"A needs (about )?{needed:.3g} GiB on the device, which has 3 GiB left"
+    ) as caught:
         PROBLEM.to_device("cpu", "float64")
     assert "\n" not in str(caught.value)
 

@@ -8,14 +8,32 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phaselect import AMP, InputError, Instance, Langevin, PopulationAnnealing, Status
+import phaselect
+from phaselect import (
+    AMP,
+    InputError,
+    Instance,
+    Langevin,
+    PopulationAnnealing,
+    Schedule,
+    Status,
+    gaussian_batch,
+    gaussian_instance,
+)
 from phaselect.devices import backend, batch, matrix
 from phaselect.devices.member import Given
 from tests.devices.conftest import ROWS, N
-from tests.devices.test_batch import ANNEAL, HEAT, PLAN, same_results, unsolvable
+from tests.devices.test_batch import ANNEAL, HEAT, PLAN, same_but_for_rounding, same_results, unsolvable
 
 AT_ONCE = {"device": "cpu", "dtype": "float64"}
 SOLVER = AMP(restarts=0)
+SEGMENTS = len(PLAN) // 10
+
+
+@pytest.fixture(scope="module")
+def problems(problems):
+    """With one in each half that never ends, so that the schedule is always run to its end."""
+    return [unsolvable(seed) if seed in (3, 15) else problem for seed, problem in enumerate(problems)]
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +65,7 @@ def test_a_small_device_takes_the_batch_in_parts(problems, undisturbed, room_for
     monkeypatch.setattr(batch, "_chunk", watched)
     found = SOLVER.run_batch(problems, PLAN, **AT_ONCE)
     assert parts == [list(range(12)), list(range(12, 24))]
-    same_results(found, undisturbed, exactly=False)
-    for one, other in zip(found, undisturbed, strict=True):
-        np.testing.assert_allclose(one.trace["mse_y"][:3], other.trace["mse_y"][:3], rtol=1e-7)
-        if other.certified:
-            np.testing.assert_allclose(one.x, other.x, atol=1e-8)
+    same_but_for_rounding(found, undisturbed)
 
 
 def test_a_batch_that_does_not_fit_is_halved(problems, undisturbed, monkeypatch):
@@ -66,7 +80,7 @@ def test_a_batch_that_does_not_fit_is_halved(problems, undisturbed, monkeypatch)
         return chunk(job, drawn, chosen, knobs)
 
     monkeypatch.setattr(batch, "_chunk", tight)
-    same_results(SOLVER.run_batch(problems, PLAN, **AT_ONCE), undisturbed, exactly=False)
+    same_but_for_rounding(SOLVER.run_batch(problems, PLAN, **AT_ONCE), undisturbed)
     assert sizes == [24, 12, 12]
 
 
@@ -76,7 +90,7 @@ def test_what_does_not_fit_at_all_is_told_with_bytes(problems, monkeypatch):
     for module in (backend, batch):
         monkeypatch.setattr(module, "free_bytes", lambda device: 5 * 2**29)
     needed = SOLVER.program().bytes_a_member(ROWS, N, 8) / 2**30
-    line = f"N = {N} needs {needed:.3g} GiB on the device, which has 2.5 GiB left"
+    line = f"N = {N} needs (about )?{needed:.3g} GiB on the device, which has 2.5 GiB left"
     with pytest.raises(InputError, match=line) as caught:
         SOLVER.run_batch(problems, PLAN, **AT_ONCE)
     assert "\n" not in str(caught.value)
@@ -196,9 +210,8 @@ def test_an_interrupt_keeps_the_members_that_are_done(problems, undisturbed):
 
 
 def test_an_interrupt_keeps_the_parts_that_are_done(problems, undisturbed, room_for_twelve):
-    segments = max(len(other.trace["mse_y"]) for other in undisturbed[:12])
-    found = SOLVER.run_batch(problems, PLAN, progress=interrupt_at(segments + 1), **AT_ONCE)
-    same_results(found[:12], undisturbed[:12], exactly=False)
+    found = SOLVER.run_batch(problems, PLAN, progress=interrupt_at(SEGMENTS + 1), **AT_ONCE)
+    same_but_for_rounding(found[:12], undisturbed[:12])
     assert {one.status for one in found[12:]} == {Status.INTERRUPTED}
     assert {one.steps for one in found[12:]} == {10}
     found = SOLVER.run_batch(problems, PLAN, progress=interrupt_at(1), **AT_ONCE)
@@ -208,10 +221,11 @@ def test_an_interrupt_keeps_the_parts_that_are_done(problems, undisturbed, room_
     assert found[-1].to_json()
 
 
-def test_an_interrupt_of_the_restarts_is_told():
-    """A member that was to start again is not one that has failed."""
+@pytest.mark.parametrize("restarts", [1, 2])
+def test_an_interrupt_of_the_restarts_is_told(restarts):
+    """A member that was to start again, or was at it for the last time, is not one that has failed."""
     hopeless = [unsolvable(seed) for seed in range(24)]
-    found = AMP(restarts=2).run_batch(hopeless, PLAN[:30], progress=interrupt_at(5), **AT_ONCE)
+    found = AMP(restarts=restarts).run_batch(hopeless, PLAN[:30], progress=interrupt_at(5), **AT_ONCE)
     assert {one.status for one in found} == {Status.INTERRUPTED}
     assert {one.steps for one in found} == {30 + 20}
 
@@ -236,14 +250,13 @@ def test_ctrl_c_in_the_midst_of_a_program(where, problems, undisturbed, room_for
         monkeypatch.setattr(
             batch, "compiled", lambda program: (it := compiled(program))._replace(**{where: hit(getattr(it, where))})
         )
-    segments = max(len(other.trace["mse_y"]) for other in undisturbed[:12])
-    first = segments if where in ("advance", "columns") else 1  # calls for the first part
+    first = SEGMENTS if where in ("advance", "columns") else 1  # calls for the first part
     try:
         found = SOLVER.run_batch(problems, PLAN, **AT_ONCE)
     except KeyboardInterrupt:
         pytest.fail("the interrupt got through, and all results are lost")
     assert len(calls) > first
-    same_results(found[:12], undisturbed[:12], exactly=False)
+    same_but_for_rounding(found[:12], undisturbed[:12])
     for one, other in zip(found[12:], undisturbed[12:], strict=True):
         assert one.status in (Status.INTERRUPTED, other.status)
     if where not in ("finish", "truth"):
@@ -265,3 +278,38 @@ def test_a_copy_that_does_not_fit_is_done_without(problems, monkeypatch):
     monkeypatch.setattr(matrix, "free_bytes", lambda device: 0)
     device = problems[0].to_device("cpu")
     assert device.matrix.copy.A is device.A
+
+
+def test_the_front_door_keeps_its_best_when_a_population_does_not_fit(monkeypatch):
+    problem = gaussian_instance(60, 1.1, seed=0)
+
+    def full(*arguments, **options):
+        raise InputError("an instance with N = 60 needs about 9 GiB on the device, which has 1 GiB left")
+
+    monkeypatch.setattr("phaselect.devices.batch.run_chunks", full)
+    result = phaselect.solve(problem.A, problem.y, device="cpu", dtype="float64")
+    assert result.solver == "amp"
+    assert result.status is Status.NOT_RECOVERED
+
+
+def test_a_restart_says_with_which_lam_it_ran():
+    problems = [gaussian_instance(60, 1.15, seed=seed) for seed in range(6)]
+    short = Schedule.matched(mu0=1e3, mu_max=1e4, steps=1, unit="iterations", hold=20)
+    results = AMP(restarts=2).run_batch(problems, short, device="cpu")
+    products = [result.schedule.mu[-1] * result.schedule.lam[-1] for result in results]
+    assert max(products) > 1.01  # the best attempt was not always the first
+    for result, product in zip(results, products, strict=True):
+        assert result.trace["mu"][-1] * result.trace["lam"][-1] == pytest.approx(product)
+
+
+def test_a_run_and_its_instance_are_drawn_apart():
+    """Both from one seed, but not from one stream."""
+    from phaselect.devices.programs import Knobs, PopulationProgram
+
+    program, seeds = PopulationProgram(400), np.array([7])
+    with jax.enable_x64(True):
+        member, _ = gaussian_batch(200, 1.5, seeds=[7]).members([0], jax.devices("cpu")[0], "float64")
+        first = program.first(Knobs(seeds, seeds, seeds), 300, 200)
+        state = program.start(jax.tree.map(lambda array: array[0], member), first[0])
+    agree = np.mean(np.sign(np.asarray(state.v[0, :200])) == np.sign(np.asarray(member.x0[0])))
+    assert 0.3 < agree < 0.7

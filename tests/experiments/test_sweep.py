@@ -291,7 +291,7 @@ def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
 
 
 def test_batches_on_a_device_fill_the_same_store(tmp_path):
-    """Other instances of the same ensemble: the rows say so, the success agrees, and a sweep goes on on either side."""
+    """On the same instances, so that a sweep goes on on either side; the rows say where they were run."""
     path = tmp_path / "runs.db"
     grid = Grid(("amp",), (60,), (1.4, 2.0), instances=16, eps=(0.1,))
     assert run_sweep([replace(grid, instances=8)], path, Here()) == (16, 0, 16, 0, "")
@@ -304,11 +304,18 @@ def test_batches_on_a_device_fill_the_same_store(tmp_path):
         assert good[mine & (rows["alpha"] == 2.0)].mean() > 0.8
         np.testing.assert_array_equal(good[mine], rows["status"][mine] == "RECOVERED")
     assert run_sweep([grid], path, Here()) == (32, 32, 0, 0, "")
+    alone = tmp_path / "alone.db"
+    run_sweep([grid], alone, Here())
+    other = table_of(alone)
+    both = (rows["status"] == "RECOVERED") & (other["status"] == "RECOVERED")
+    assert both.sum() >= 20
+    assert abs(int((rows["status"] == "RECOVERED").sum()) - int((other["status"] == "RECOVERED").sum())) <= 3
 
 
 def test_batches_say_what_they_cannot_do(tmp_path):
     with pytest.raises(InputError, match="sa cannot run in batches on a device: use amp, amp-paper, pa, langevin"):
         run_sweep([Grid(("sa",), (30,), (2.0,), instances=1)], tmp_path / "runs.db", Batches("cpu"))
+    assert not (tmp_path / "runs.db").exists()
 
 
 def test_an_interrupt_in_a_batch_keeps_what_is_done(tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ from phaselect.bench.target import Footprint, Iterations, Kernel, Mover
 from phaselect.bench.timing import best_seconds, once
 from phaselect.devices.backend import MARGIN, free_bytes, on
 from phaselect.devices.block_flips import sweep
+from phaselect.devices.member import gaussian_batch
 from phaselect.instance import Instance
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import AMP
@@ -136,17 +137,7 @@ class OnGPU:
     def drawn(self, n: int, alpha: float, seed: int, dtype: str = "float32") -> Instance:
         """A random instance drawn on the device: A never crosses the bus."""
         gc.collect()  # the one before may hang in a cycle, and there may be no room for two
-        rows = round(alpha * n)
-
-        def draw(key: Any) -> Any:
-            for_A, for_x = jax.random.split(key)
-            A = jax.random.normal(for_A, (rows, n), dtype) / np.sqrt(n).astype(dtype)
-            x = jax.random.normal(for_x, (n,), "float64")
-            return A, abs((A.astype("float64") * x).sum(axis=1))
-
-        with on(self.at):
-            A, y = jax.jit(draw)(jax.random.key(seed))
-        return Instance(A, np.array(y))
+        return gaussian_batch(n, alpha, seeds=[seed]).instance(device=self.at, dtype=dtype)
 
     def _timed_run(self, n: int, alpha: float, seed: int) -> tuple[float, int]:
         """Seconds and iterations; the instance is gone from the device when the next one is drawn."""

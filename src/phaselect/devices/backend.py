@@ -21,13 +21,17 @@ MARGIN = 0.9
 """The part of a device's free memory that is planned with: compilers and fragments want some too."""
 
 
-def devices(kind: str) -> list[Any]:
-    """All devices of a kind, `gpu` or `cpu`, those of other processes included (see jax.distributed)."""
+def devices(kind: Any) -> list[Any]:
+    """All devices of a kind, `gpu` or `cpu`, those of other processes included (see jax.distributed); or the one
+    given.
+    """
+    if isinstance(kind, jax.Device):
+        return [kind]
     if kind not in KINDS:
         raise InputError(f"device {kind!r}: use gpu or cpu")
     try:
         return list(jax.devices(kind))
-    except RuntimeError:
+    except (RuntimeError, AssertionError):
         raise InputError(
             "no GPU that JAX can use: install phaselect[cuda] on a machine with an NVIDIA GPU, or use device cpu"
         ) from None
@@ -43,7 +47,17 @@ def choose(device: Any) -> Any:
     """A device given as such or by its kind; the first GPU, if there is one, if None."""
     if device is None:
         return jax.local_devices()[0]
-    return pick(device) if isinstance(device, str) else device
+    if isinstance(device, jax.Device):
+        return device
+    return pick(device)
+
+
+def checked_dtype(dtype: Any) -> str:
+    """The name of a dtype that programs are written for."""
+    name = dtype if isinstance(dtype, str) else str(getattr(dtype, "__name__", dtype))
+    if name not in ("float32", "float64"):
+        raise InputError(f"dtype = {dtype!r}: use float32 or float64")
+    return name
 
 
 def free_bytes(device: Any) -> int:
@@ -70,6 +84,6 @@ def too_large(what: str, needed: float, device: Any) -> InputError:
     """The line for a problem that does not fit."""
     gib = 2**30
     return InputError(
-        f"{what} needs {needed / gib:.3g} GiB on the device, which has {free_bytes(device) / gib:.3g} GiB left: "
-        "use float32, more devices, or a smaller problem"
+        f"{what} needs about {needed / gib:.3g} GiB on the device, which has {free_bytes(device) / gib:.3g} GiB left: "
+        "use float32, fewer copies, more devices, or a smaller problem"
     )

@@ -158,7 +158,8 @@ class Anneal:
         for place in self.going:
             track = self.tracks[self.here[place]]
             row = {name: column[place].item() for name, column in table.items()}
-            row = {"mu": mu, "lam": lam, **row, "quenched": float(floor[place]), "seconds": seconds - job.began}
+            own = lam * float(self.knobs.factor[place])
+            row = {"mu": mu, "lam": own, **row, "quenched": float(floor[place]), "seconds": seconds - job.began}
             track.rows.append(row)
             broken = not np.isfinite(row["mse_y"])
             track.halted = Status.DIVERGED if broken else job.solver.stop(row, final, job.noiseless)
@@ -223,6 +224,6 @@ def _result(job: Job, A: Array, y: Any, k: int, answer: Answer, track: Track, kn
         seconds=seconds,
         trace=tabulate(track.rows),
         solver=job.solver.name,
-        schedule=job.schedule,
+        schedule=job.schedule.rescaled(float(knobs.factor[k])),
         seed=int(knobs.seed[k]),
     )

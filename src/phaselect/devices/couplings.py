@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from phaselect.devices.member import Array, Member
+from phaselect.devices.refine import signs_of as signs_of
 from phaselect.solvers._metropolis import flip_energy
 
 energy_of_flip: Callable[[Array, Array, Array], Array] = flip_energy.py_func
@@ -68,11 +69,6 @@ def of_copies(member: Member, v: Array, h: Array, lam: Array) -> dict[str, Array
         "energy": energies(v, h) / columns,
         "q1": jnp.mean(x**2, axis=0),
     }
-
-
-def signs_of(v: Array) -> Array:
-    """Signs in {-1, +1}, float64; zero counts as +1."""
-    return jnp.where(v < 0, -1.0, 1.0).astype("float64")
 
 
 def residual(K0: Array, v: Array) -> Array:

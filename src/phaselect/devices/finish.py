@@ -16,7 +16,7 @@ from phaselect.solvers.certificate import ENUMERABLE, NEGLIGIBLE, Evidence, dete
 
 
 def finish_on_device(problem: Instance, x: Vector) -> Estimate:
-    """Least squares in float64 for the signs of x, and what it takes to certify it, from the same reads of A."""
+    """Least squares in float64 for the signs of x, and what it takes to certify it."""
     answer = _refined(problem, x)
     rank = problem.n - (not answer.full_rank)
     seen = Evidence(float(answer.fit), bool(answer.missed), lambda: _determined(problem, answer))

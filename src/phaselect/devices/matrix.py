@@ -16,7 +16,16 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.devices.backend import MARGIN, NO_TUNING, devices, free_bytes, on, out_of_memory, too_large
+from phaselect.devices.backend import (
+    MARGIN,
+    NO_TUNING,
+    checked_dtype,
+    devices,
+    free_bytes,
+    on,
+    out_of_memory,
+    too_large,
+)
 from phaselect.devices.products import Copy, adjoint, forward
 from phaselect.errors import InputError
 from phaselect.matrix import Vector
@@ -34,11 +43,22 @@ class DeviceMatrix:
     A: Any
     rows: int
     on_device = True
+    has_entries = True
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.rows, int(self.A.shape[1])
+
+    @property
+    def on_gpu(self) -> bool:
+        """Is it on GPUs?"""
+        return bool(self.device.platform == "gpu")
+
+    @property
+    def processes(self) -> int:
+        """How many processes share A."""
+        return len({device.process_index for device in self.A.sharding.device_set})
 
     @property
     def device(self) -> Any:
@@ -74,7 +94,7 @@ class DeviceMatrix:
         rms = np.sqrt(self.squared_norm() / (self.rows * self.A.shape[1]))
         worth = self.A.dtype == "float32" and self.A.nbytes >= WORTH_A_COPY and float(self._sums[2]) < SMALL * rms
         each = self.A.nbytes / 2 / len(self.A.sharding.device_set)
-        if not worth or each > MARGIN * free_bytes(self.device):
+        if not worth or self.processes > 1 or each > MARGIN * free_bytes(self.device):  # processes must decide alike
             return Copy(self.A)
         with on(None):
             shrink = jax.jit(lambda A: (A * np.float32(1 / rms)).astype("float16"), compiler_options=NO_TUNING)
@@ -92,7 +112,17 @@ class DeviceMatrix:
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A program with A among its arguments, whose results are whole on every device."""
-        return _compiled(function, self._everywhere)
+        program = _compiled(function, self._everywhere)
+
+        def run(*arguments: Any) -> Any:
+            try:
+                return jax.block_until_ready(program(*arguments))
+            except RuntimeError as error:
+                if not out_of_memory(error):
+                    raise
+                raise too_large("working with A", self.A.nbytes, self.device) from None
+
+        return run
 
     @cached_property
     def _everywhere(self) -> Any:
@@ -128,8 +158,7 @@ def on_device(A: Any, rows: int) -> DeviceMatrix:
 
 def put(A: NDArray[Any], kind: str, dtype: str) -> Any:
     """An array in memory sent to all devices of a kind, by rows; padded with zeros if their number does not divide."""
-    if dtype not in ("float32", "float64"):
-        raise InputError(f"dtype = {dtype!r}: use float32 or float64")
+    dtype = checked_dtype(dtype)
     targets = devices(kind)
     rows, columns = A.shape
     share = -(-rows // len(targets))

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phaselect.devices.backend import choose, on
+from phaselect.devices.backend import choose, on, out_of_memory, too_large
 from phaselect.errors import InputError
 from phaselect.instance import Instance, check_generator, check_seed
 
@@ -111,9 +111,17 @@ class GaussianBatch:
 
     def instance(self, k: int = 0, device: Any = None, dtype: str = "float32") -> Instance:
         """Member k by itself, with A on the device: for one that is too large to be drawn anywhere else."""
-        with on(choose(device)):
-            member, _ = _drawing(self.m_rows, self.n, dtype, False)(self.seeds[k])
-            y, x0 = np.array(member.y), np.array(member.x0)
+        if not 0 <= k < len(self):
+            raise InputError(f"instance {k} of a batch of {len(self)}: they are counted from 0")
+        where = choose(device)
+        try:
+            with on(where):
+                member, _ = _drawing(self.m_rows, self.n, dtype, False)(self.seeds[k])
+                y, x0 = np.array(member.y), np.array(member.x0)
+        except RuntimeError as error:
+            if not out_of_memory(error):
+                raise
+            raise too_large("A", self.m_rows * self.n * np.dtype(dtype).itemsize, where) from None
         return Instance(member.A, y, x0 * float(member.gain))
 
 
@@ -123,9 +131,11 @@ def gaussian_batch(n: int, alpha: float, *, seeds: Iterable[int]) -> GaussianBat
     >>> len(gaussian_batch(100, 1.3, seeds=range(50)))
     50
     """
+    if not isinstance(seeds, Iterable):
+        raise InputError(f"seeds = {seeds!r}: give one for each instance, such as range({seeds!r})")
     chosen = tuple(check_seed(seed) for seed in seeds)
-    if not chosen:
-        raise InputError("seeds is empty: give at least one")
+    if not chosen or max(chosen) >= 2**63:
+        raise InputError("seeds: give at least one, each below 2^63")
     check_generator(n, alpha, chosen[0])
     return GaussianBatch(int(n), float(alpha), chosen)
 
@@ -156,9 +166,9 @@ def _drawing(rows: int, columns: int, dtype: str, many: bool) -> Any:
 
 
 def _draw(seed: Array, rows: int, columns: int, dtype: str) -> tuple[Member, Array]:
-    """A of variance 1/N, x0 of norm sqrt(N), `y = |A x0|` in float64 whatever the dtype of A."""
+    """A of variance 1/N, the same in any dtype; x0 of norm sqrt(N); `y = |A x0|` in float64."""
     for_A, for_x = jax.random.split(jax.random.key(seed))
-    A = jax.random.normal(for_A, (rows, columns), dtype) / np.sqrt(columns).astype(dtype)
+    A = (jax.random.normal(for_A, (rows, columns), "float32") / np.float32(np.sqrt(columns))).astype(dtype)
     x0 = jax.random.normal(for_x, (columns,), "float64")
     x0 = x0 * np.sqrt(columns) / jnp.linalg.norm(x0)
     z = (A.astype("float64") * x0).sum(axis=1)

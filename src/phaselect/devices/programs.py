@@ -120,7 +120,9 @@ class _FromSigns:
 
     def first(self, knobs: Knobs, m_rows: int, n: int) -> Array:
         """The data of a random key for each member."""
-        return jax.vmap(lambda seed: jax.random.key_data(jax.random.key(seed)))(jnp.asarray(knobs.seed))
+        stream = 1  # apart from the stream that the instance of the same seed is drawn from
+        draw = jax.vmap(lambda seed: jax.random.key_data(jax.random.fold_in(jax.random.key(seed), stream)))
+        return draw(jnp.asarray(knobs.seed))
 
     def finish(self, member: Member, candidate: Array) -> Answer:
         """See `finish_signs`: least squares for these signs."""

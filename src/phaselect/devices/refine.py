@@ -52,7 +52,6 @@ def refine(member: Member, copy: Copy, part: Part, x: Array, signs: Array | None
 
     copy: what conjugate gradients go through.
     """
-
     own = signs_of(_forward(member, part, x)) if signs is None else signs
     x, z, target = least_squares(member, copy, part, x, own * member.y, EXACT, mend=signs is None)
     own = jnp.where(member.y > 0, signs_of(target), own)

@@ -12,7 +12,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures import Executor as Pool
 from concurrent.futures.process import BrokenProcessPool
@@ -84,35 +84,40 @@ class Processes:
 
 @dataclass(frozen=True)
 class Batches:
-    """On a device, `gpu` or `cpu`: all instances of one shape at once, as one JAX program.
+    """On a device, `gpu` or `cpu`: many instances of one shape at once, as one JAX program.
 
-    The instances are drawn on the device: of the same ensemble as elsewhere, but not the same ones. Packs of a kind are
-    gathered from the tasks as they come, at most `size` at a time (memory may cut that further).
+    size: instances at a time, at most; `host_bytes` is what they may take in memory before they are sent.
     """
 
     device: str
     size: int = 1000
+    host_bytes: float = 4e9
 
-    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
-        """See `Executor`."""
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Is there such a device, and can these tasks be run there?"""
         from phaselect.devices.backend import pick
 
         pick(self.device)
-        kinds: dict[Any, list[Task]] = {}
-        for task in (task for pack in packs for task in pack):
-            kinds.setdefault((task.kind, task.alpha), []).append(task)
-        alone = sorted({tasks[0].solver for tasks in kinds.values() if not CONTENDERS[tasks[0].solver].in_batches})
+        alone = sorted({task.solver for task in tasks if not CONTENDERS[task.solver].in_batches})
         if alone:
             able = ", ".join(name for name, contender in CONTENDERS.items() if contender.in_batches)
             raise InputError(f"{', '.join(alone)} cannot run in batches on a device: use {able}, or leave out --device")
+
+    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+        """See `Executor`."""
+        kinds: dict[Any, list[Task]] = {}
+        for task in (task for pack in packs for task in pack):
+            kinds.setdefault((task.kind, task.alpha), []).append(task)
         for tasks in kinds.values():
-            for first in range(0, len(tasks), self.size):
+            each = 10 * tasks[0].alpha * tasks[0].n ** 2  # bytes of A and of the test set
+            size = max(1, min(self.size, int(self.host_bytes / each)))
+            for first in range(0, len(tasks), size):
                 if stop():
                     return
-                pack = tasks[first : first + self.size]
+                pack = tasks[first : first + size]
                 try:
                     rows = run_on_device(pack, self.device)
-                except InputError as error:
+                except Exception as error:
                     yield pack, error
                     continue
                 yield [task for task in pack if task.key in {row["key"] for row in rows}], rows

@@ -18,7 +18,7 @@ from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Task
 from phaselect.experiments.store import FAILED, Row
 from phaselect.instance import Instance, gaussian_instance
-from phaselect.parallel import one_blas_thread
+from phaselect.parallel import one_blas_thread, run_parallel
 from phaselect.solvers.result import Result, Status
 from phaselect.spectrum import spectrum
 
@@ -79,14 +79,12 @@ def _outcome(result: Result) -> Row:
 def run_on_device(pack: Pack, device: str) -> list[Row]:
     """Rows of tasks that differ in the seed alone, run as one batch; after an interrupt, of those that were done.
 
-    `seconds` is a run's share of the time of the batch, in which the compilation of its program is included.
+    The instances are sent to the device, not drawn there, so that a row means the same wherever it was run. `seconds`
+    is a run's share of the time of the batch, in which the compilation of its program is included.
     """
-    from phaselect.devices.member import gaussian_batch
-
-    task = pack[0]
-    solver, schedule = CONTENDERS[task.solver].plan(**task.options)
-    batch = gaussian_batch(task.n, task.alpha, seeds=[task.seed for task in pack])
-    results = solver.run_batch(batch, schedule, device=device)
+    solver, schedule = CONTENDERS[pack[0].solver].plan(**pack[0].options)
+    problems = run_parallel(lambda task: gaussian_instance(task.n, task.alpha, seed=task.seed), pack)
+    results = solver.run_batch(problems, schedule, seeds=[task.seed for task in pack], device=device)
     return [
         _row(task) | _outcome(result) | {"device": device}
         for task, result in zip(pack, results, strict=True)

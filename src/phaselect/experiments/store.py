@@ -45,7 +45,7 @@ COLUMNS = {
     "seconds": "REAL",
     "version": "TEXT NOT NULL",
     "revision": "TEXT NOT NULL",
-    "device": "TEXT NOT NULL DEFAULT ''",  # gpu or cpu if the instance was drawn and run there, in a batch
+    "device": "TEXT NOT NULL DEFAULT ''",  # gpu or cpu if it was run there in a batch
     "error": "TEXT NOT NULL",
 }
 Row = dict[str, Any]

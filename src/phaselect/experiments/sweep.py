@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.errors import InputError
-from phaselect.experiments.executors import Executor, Processes
+from phaselect.experiments.executors import Batches, Executor, Processes
 from phaselect.experiments.grid import KIND, Grid, Task, all_tasks
 from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
@@ -70,6 +70,8 @@ def run_sweep(
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
     tasks = all_tasks(grids)
+    if isinstance(executor, Batches):
+        executor.check(tasks)
     began = time.perf_counter()
     with Store(store) as open_store, interrupt_deferred() as interrupted:
         open_store.remember(grids)

@@ -64,7 +64,7 @@ class AMP:
     damping: psi, on (V, w).
     restarts: how often to start afresh when a run fails, with a new x, damping in (0.1, 0.5) and product
         scaled by a factor in (1, 3): failed runs wander rather than converge, and another start may succeed.
-    converged: mse_y at which least squares takes over.
+    converged: mse_y at which least squares takes over; on a device at 1e-6 at the latest.
 
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(200, 1.4, seed=0)

@@ -181,6 +181,10 @@ def first_success(attempts: Iterable[Attempt], time_limit: float | None, enough:
                 raise
             ended = Status.INTERRUPTED
             break
+        except InputError:  # what comes next does not fit into memory: no reason to lose the best so far
+            if best is None:
+                raise
+            break
         steps += result.steps
         if best is None or result.certified or result.mse_y < best.mse_y:
             best = result
@@ -229,6 +233,8 @@ def check_run(problem: Any, schedule: Any, seed: int, time_limit: Any) -> int:
     if not isinstance(problem, Instance):
         raise InputError("run takes an Instance: phaselect.Instance(A, y), or phaselect.solve(A, y) for arrays")
     check_plan(schedule, time_limit)
+    if time_limit is not None and problem.matrix.processes > 1:
+        raise InputError("time_limit: processes that share A must stop together, and their clocks differ; leave it out")
     return check_seed(seed)
 
 

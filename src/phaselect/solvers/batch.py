@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +42,7 @@ def run_batch(
     A member that breaks down is marked as diverged and does not touch the others. After Ctrl-C the members that were
     done are kept, and the others have the status INTERRUPTED. `seconds` of a result is its share of the time.
     """
-    from phaselect.devices.backend import choose
+    from phaselect.devices.backend import checked_dtype, choose
     from phaselect.devices.batch import Job, run_chunks
     from phaselect.devices.member import as_batch
     from phaselect.devices.programs import Knobs
@@ -50,10 +50,11 @@ def run_batch(
     check_plan(schedule, time_limit)
     batch = as_batch(problems)
     seeds = list(getattr(problems, "seeds", range(len(batch)))) if seeds is None else [check_seed(s) for s in seeds]
+    if max(seeds) >= 2**63:
+        raise InputError("seeds: each must be below 2^63")
     if len(seeds) != len(batch):
         raise InputError(f"{len(seeds)} seeds for {len(batch)} instances: give one each")
-    if dtype not in ("float32", "float64"):
-        raise InputError(f"dtype = {dtype!r}: use float32 or float64")
+    dtype = checked_dtype(dtype)
     schedule = schedule or solver.default_schedule(None)
     schedule.iterations(f"a batch of {solver.name}")
     began = time.perf_counter()
@@ -65,20 +66,30 @@ def run_batch(
     for attempt in range(last + 1):
         variants = [_variant(solver, seeds[k], attempt) for k in waiting]
         knobs = Knobs(*(np.array(values) for values in zip(*variants, strict=True)))
-        ended = None
+        ended, done = None, set()
         try:
             for k, result in zip(waiting, run_chunks(job, batch, waiting, knobs), strict=True):
                 best[k] = _better(best[k], replace(result, seed=seeds[k]))
+                if result.status not in (Status.INTERRUPTED, Status.TIME_LIMIT):
+                    done.add(k)
         except KeyboardInterrupt:
             ended = Status.INTERRUPTED
         waiting = [k for k in waiting if (one := best[k]) is None or not one.settled] if noiseless else []
         ended = ended or (Status.TIME_LIMIT if time.perf_counter() > deadline else None)
-        if ended is not None and attempt < last:  # they were to start again: not done, but stopped
+        if ended is not None:
             for k in waiting:
-                best[k] = (one := best[k]) and replace(one, status=ended)
+                if attempt < last or k not in done:  # it was to start again, or was at it: not failed, but stopped
+                    best[k] = (one := best[k]) and replace(one, status=ended)
         if ended is not None or not waiting:
             break
     return [result or _not_begun(batch, job, seed) for result, seed in zip(best, seeds, strict=True)]
+
+
+def gaussian_batch(n: int, alpha: float, *, seeds: Iterable[int]) -> Any:
+    """Random instances to be drawn on a device, one for each seed, for `run_batch` (devices.member.GaussianBatch)."""
+    from phaselect.devices.member import gaussian_batch
+
+    return gaussian_batch(n, alpha, seeds=seeds)
 
 
 def run_anywhere(

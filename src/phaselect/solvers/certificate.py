@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.instance import Instance, Vector
+from phaselect.matrix import restricted
 from phaselect.observables import log10_impostors
 from phaselect.solvers.least_squares import least_squares
 from phaselect.spectrum import has_spectrum, spectrum
@@ -69,7 +70,16 @@ def determined(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
     active = problem.target > NEGLIGIBLE
     support = np.abs(x) > NEGLIGIBLE * np.sqrt(np.mean(x**2))
     if not (support.all() and active.all()):  # what x or y does not touch ties nothing together
-        return one_group(_projector(problem.matrix.entries()[active][:, support]), int(active.sum()))
+        if problem.matrix.has_entries:
+            return one_group(_projector(problem.matrix.entries()[active][:, support]), int(active.sum()))
+        part = restricted(problem.matrix, active, support)
+        whole = part.shape[0] > part.shape[1]
+        return whole and _hang_together(Instance((part.forward, part.adjoint), problem.y[active]))
+    return _hang_together(problem)
+
+
+def _hang_together(problem: Instance) -> bool:
+    """Do all measurements hang together?"""
     return one_group(_influence(problem), problem.m_rows)
 
 
@@ -102,7 +112,7 @@ def _influence(problem: Instance) -> Callable[[int], Vector]:
     calls = count()
 
     def column(i: int) -> Vector:
-        if has_spectrum(problem) or next(calls) >= 3:
+        if has_spectrum(problem) or (problem.matrix.has_entries and next(calls) >= 3):
             U = spectrum(problem).U
             return np.asarray(U @ U[i])
         unit = np.zeros(problem.m_rows)

@@ -37,10 +37,11 @@ def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
         from phaselect.devices.finish import finish_on_device
 
         return finish_on_device(problem, x)
-    if not looks_full_rank(problem):
+    full_rank = looks_full_rank(problem)
+    if not full_rank and problem.matrix.has_entries:
         return finish_signs(problem, signs, 0.0, noiseless)
     refined = least_squares(problem, signs * problem.target, x)
-    return Estimate(*_repair(problem, refined, signs), problem.n)
+    return Estimate(*_repair(problem, refined, signs), problem.n - (not full_rank))
 
 
 def _repair(problem: Instance, x: Vector, signs: Vector) -> tuple[Vector, Vector]:

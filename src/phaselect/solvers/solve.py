@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from phaselect.errors import InputError
 from phaselect.instance import Instance
-from phaselect.matrix import ENTRIES_LIMIT, Operator
 from phaselect.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.base import Attempt, ProgressCallback, check_run, first_success
@@ -34,7 +33,7 @@ SOLVERS: dict[str, Callable[[], Any]] = {
 
 LADDER = (64, 256, 1024)
 """Population sizes tried in turn once message passing has failed."""
-LADDER_ON_DEVICE = (1_000, 10_000, 100_000)
+LADDER_ON_GPU = (1_000, 10_000, 100_000)
 """The same where copies are cheap."""
 MOST_ROWS = 20_000
 """Measurements up to which their couplings, M x M numbers, are an option."""
@@ -49,6 +48,7 @@ def solve(
     noise: float | None = None,
     progress: ProgressCallback | None = None,
     device: str | None = None,
+    dtype: str = "float32",
 ) -> Result:
     """Find x, up to its global sign, from `y = |A x|`.
 
@@ -63,7 +63,7 @@ def solve(
     noise: variance of the noise on y, if there is any. The anneal then stops at mu = 1/(2 noise), where the
         posterior is that of the noisy problem, and no certificate is claimed.
     progress: called with a `Progress` several times a second.
-    device: "gpu" or "cpu" to put A there, in float32, and solve there with JAX.
+    device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(200, 1.3, seed=0)
@@ -72,7 +72,7 @@ def solve(
     """
     problem = Instance(A, y)  # type: ignore[arg-type]
     if device is not None:
-        problem = problem.to_device(device)
+        problem = problem.to_device(device, dtype)
     return solve_instance(problem, seed=seed, time_limit=time_limit, noise=noise, progress=progress)
 
 
@@ -96,8 +96,8 @@ def solve_instance(
     def enough(result: Result) -> bool:
         return result.mse_y < level if level else result.settled
 
-    ladder: tuple[int, ...] = LADDER_ON_DEVICE if problem.matrix.on_device else LADDER
-    if problem.m_rows > MOST_ROWS or (isinstance(problem.matrix, Operator) and problem.n > ENTRIES_LIMIT):
+    ladder: tuple[int, ...] = LADDER_ON_GPU if problem.matrix.on_gpu else LADDER
+    if problem.m_rows > MOST_ROWS or not problem.matrix.has_entries:
         ladder = ()
     stages = _stages(level, ladder, time_limit is not None)
     attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
