@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from threadpoolctl import threadpool_info
 
 from phaselect import (
     AMP,
@@ -388,6 +389,17 @@ def test_progress_is_told_after_each_segment(problems):
     assert [one.mu for one in heard] == PLAN.mu[9:40:10].tolist()
     assert all(later.seconds > earlier.seconds for earlier, later in pairwise(heard))
     assert heard[-1].mse_y < heard[0].mse_y
+
+
+def test_the_matrix_library_is_not_left_to_fight_for_cores(problems):
+    """JAX's factorisations on a CPU are those of SciPy's BLAS, whose threads take longer than small matrices do."""
+    threads = []
+
+    def look(_):
+        threads.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+
+    AMP(restarts=0).run_batch(problems, PLAN[:20], **EXACT, progress=look)
+    assert set(threads) == {1}
 
 
 def test_time_limit(problems, by_message_passing):

@@ -11,11 +11,13 @@ import numpy as np
 
 from phaselect.errors import InputError
 from phaselect.instance import Instance, check_seed
+from phaselect.parallel import one_blas_thread
 from phaselect.schedule import Schedule
 from phaselect.solvers.base import ProgressCallback, check_plan, check_run, drive
 from phaselect.solvers.result import Result, Status
 
 
+@one_blas_thread()  # on a CPU JAX factorises with the same library, whose threads fight over small matrices
 def run_batch(
     solver: Any,
     problems: Any,
