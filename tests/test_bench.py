@@ -20,8 +20,7 @@ from phaselect.bench.rivals import Outcome
 from phaselect.bench.rows import SECTIONS, Measurement, Report, Row, Task, load_report, measured
 from phaselect.bench.target import Footprint
 from phaselect.bench.timing import best_seconds, in_turn
-from phaselect.cli_bench import bench
-from phaselect.cli_tools import OneLineErrors
+from phaselect.cli import main
 from phaselect.spectrum import spectrum
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +33,7 @@ TINY = plan.Plan(
     alphas=(2.0,),
     rivals_up_to=40,
     instances=2,
-    time_limit=1.0,
+    time_limit=60.0,
     growth=(50, 100, 200),
 )
 ROW = Row("kernels", "a kernel", "N = 200", 3.0, "million/s", 2.0, 9.0, "how")
@@ -66,7 +65,7 @@ def tiny(monkeypatch):
 
 
 def command(*arguments):
-    return CliRunner().invoke(OneLineErrors("phaselect", commands={"bench": bench}), ["bench", *map(str, arguments)])
+    return CliRunner().invoke(main, ["bench", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -11,7 +11,7 @@ from phaselect.observables import (
     overlap,
     sign_overlap,
 )
-from phaselect.solvers.certificate import certified
+from phaselect.solvers.certificate import certified, evidence
 from tests.exact import all_signs, energies, normalised
 
 
@@ -84,14 +84,14 @@ def test_the_truth_is_certified_and_a_wrong_sign_never():
     """One wrong sign, at the smallest y too, or several; with the true x or with the best x for those signs."""
     for seed in range(10):
         problem = gaussian_instance(60, 1.25, seed=seed)
-        assert certified(problem, problem.x0, problem.signs, 60)
+        assert certified(evidence(problem, problem.x0, problem.signs, 60), problem.m_rows, 60)
         smallest = np.argsort(problem.y)
         for wrong in ([smallest[0]], smallest[:2], [smallest[40]], smallest[-10:]):
             signs = problem.signs.copy()
             signs[wrong] *= -1
             fitted = np.linalg.lstsq(problem.A, signs * problem.y, rcond=None)[0]
             for x in (problem.x0, fitted):
-                assert not certified(problem, x, signs, 60)
+                assert not certified(evidence(problem, x, signs, 60), problem.m_rows, 60)
 
 
 def test_no_power_close_to_alpha_one():

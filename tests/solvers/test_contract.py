@@ -160,7 +160,7 @@ def test_time_limit(solver, schedule):
     assert result.seconds < 5
     if solver.name not in ("altmin", "raf"):  # those may come to rest before
         assert result.status is Status.TIME_LIMIT
-        assert result.trace["seconds"][-1] >= 0.02
+        assert result.trace["seconds"][-1] >= 0.019  # of the last restart, whose clock starts a little after the run's
 
 
 @every_solver
