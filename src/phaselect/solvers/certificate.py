@@ -117,7 +117,7 @@ def _influence(problem: Instance) -> Callable[[int], Vector]:
             return np.asarray(U @ U[i])
         unit = np.zeros(problem.m_rows)
         unit[i] = 1.0
-        return problem.forward(least_squares(problem, unit, np.zeros(problem.n)))
+        return problem.forward(least_squares(problem, unit, np.zeros(problem.n), precision=NEGLIGIBLE / 10))
 
     return column
 

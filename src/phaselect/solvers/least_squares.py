@@ -9,14 +9,17 @@ from phaselect.matrix import Dense
 from phaselect.solvers._passes import normal_pass
 
 
-def least_squares(problem: Instance, v: Vector, x: Vector) -> Vector:
-    """`argmin_x |v - A x|` nearest to the given x, in normalised units; restarts from the true residual."""
-    reachable = 1e-14 * max(1.0, float(np.linalg.norm(v)))
+def least_squares(problem: Instance, v: Vector, x: Vector, precision: float = 1e-14) -> Vector:
+    """`argmin_x |v - A x|` nearest to the given x, in normalised units; restarts from the true residual.
+
+    precision: of the gradient, relative to v; by default what float64 can reach.
+    """
+    enough = precision * max(1.0, float(np.linalg.norm(v)))
     for _ in range(4):
         gradient = problem.adjoint(v - problem.forward(x))
-        if np.linalg.norm(gradient) < reachable:
+        if np.linalg.norm(gradient) < enough:
             break
-        x = x + _conjugate_gradient(problem, gradient, reachable / 10)
+        x = x + _conjugate_gradient(problem, gradient, enough / 10)
     return x
 
 
@@ -27,7 +30,7 @@ def looks_full_rank(problem: Instance) -> bool:
     pair of points hides a null direction with probability 1e-5.
     """
     solution, start = np.random.default_rng(0).standard_normal((2, problem.n))
-    found = least_squares(problem, problem.forward(solution), start)
+    found = least_squares(problem, problem.forward(solution), start, precision=1e-11)
     return bool(np.linalg.norm(found - solution) < 1e-5)
 
 
