@@ -8,8 +8,9 @@ BIN    := $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/phaselect demo --out demo.png
 
+# Two processes, one BLAS thread each: more would fight for the cores.
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
