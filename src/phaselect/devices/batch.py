@@ -21,7 +21,7 @@ from phaselect.devices.refine import Answer
 from phaselect.instance import Instance
 from phaselect.schedule import Schedule
 from phaselect.solvers.base import Progress, ProgressCallback, Solver, judge
-from phaselect.solvers.certificate import ENUMERABLE, NEGLIGIBLE, Evidence, determined
+from phaselect.solvers.certificate import ENUMERABLE, Evidence, determined, touched
 from phaselect.solvers.finish import time_to_quench
 from phaselect.solvers.result import Result, Status, tabulate
 
@@ -208,10 +208,7 @@ def _result(job: Job, A: Array, y: Any, k: int, answer: Answer, track: Track, kn
 
     def fixed() -> bool:
         """As `certificate.determined`; A comes to the host only where the device could not settle it."""
-        support = np.abs(answer.x) > NEGLIGIBLE * np.sqrt(np.mean(answer.x**2))
-        if rank < columns:
-            return False
-        if answer.linked and rows > ENUMERABLE and support.all() and (y > NEGLIGIBLE).all():
+        if rank == columns and rows > ENUMERABLE and answer.linked and all(map(np.all, touched(y, answer.x))):
             return True
         return determined(Instance(np.asarray(A[k]), y), answer.x, answer.signs, rank)
 

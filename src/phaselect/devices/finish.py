@@ -12,7 +12,7 @@ from phaselect.devices.products import Copy
 from phaselect.devices.refine import Answer, Part, influence, refine
 from phaselect.instance import Instance, Vector
 from phaselect.solvers.base import Estimate
-from phaselect.solvers.certificate import ENUMERABLE, NEGLIGIBLE, Evidence, determined, one_group
+from phaselect.solvers.certificate import ENUMERABLE, Evidence, determined, one_group, touched
 
 
 def finish_on_device(problem: Instance, x: Vector) -> Estimate:
@@ -29,8 +29,7 @@ def _determined(problem: Instance, answer: Answer) -> bool:
         return False
     if problem.m_rows <= ENUMERABLE:
         return determined(problem, answer.x, answer.signs, problem.n)
-    active = problem.target > NEGLIGIBLE
-    support = np.abs(answer.x) > NEGLIGIBLE * np.sqrt(np.mean(answer.x**2))
+    active, support = touched(problem.target, answer.x)
     if answer.linked and active.all() and support.all():
         return True
     rows = np.flatnonzero(active)
@@ -38,23 +37,25 @@ def _determined(problem: Instance, answer: Answer) -> bool:
     return one_group(lambda i: _column(problem, part, rows[i])[rows], rows.size)
 
 
+def _matrix(problem: Instance) -> DeviceMatrix:
+    assert isinstance(problem.matrix, DeviceMatrix)
+    return problem.matrix
+
+
 def _column(problem: Instance, part: Part, i: int) -> Vector:
     """Influence of measurement i on the others, within a part of A."""
-    matrix = problem.matrix
-    assert isinstance(matrix, DeviceMatrix)
+    matrix = _matrix(problem)
     with on(None):
         return np.array(matrix.compiled(_influence)(matrix.A, matrix.copy, problem.gain, part, i))
 
 
 def _part(problem: Instance, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Part:
-    matrix = problem.matrix
-    assert isinstance(matrix, DeviceMatrix)
+    matrix = _matrix(problem)
     return Part(matrix.padded(rows.astype(float)), columns.astype(float))
 
 
 def _refined(problem: Instance, x: Vector) -> Answer:
-    matrix = problem.matrix
-    assert isinstance(matrix, DeviceMatrix)
+    matrix = _matrix(problem)
     with on(None):
         program = matrix.compiled(_program)
         target = matrix.padded(problem.target)

@@ -67,15 +67,19 @@ def determined(problem: Instance, x: Vector, signs: Vector, rank: int) -> bool:
         return False
     if problem.m_rows <= ENUMERABLE:
         return _only_solution(problem, signs)
-    active = problem.target > NEGLIGIBLE
-    support = np.abs(x) > NEGLIGIBLE * np.sqrt(np.mean(x**2))
-    if not (support.all() and active.all()):  # what x or y does not touch ties nothing together
+    active, support = touched(problem.target, x)
+    if not (support.all() and active.all()):
         if problem.matrix.has_entries:
             return one_group(_projector(problem.matrix.entries()[active][:, support]), int(active.sum()))
         part = restricted(problem.matrix, active, support)
         whole = part.shape[0] > part.shape[1]
         return whole and _hang_together(Instance((part.forward, part.adjoint), problem.y[active]))
     return _hang_together(problem)
+
+
+def touched(y: Vector, x: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Measurements and unknowns that are not zero: the others tie nothing together."""
+    return y > NEGLIGIBLE, np.abs(x) > NEGLIGIBLE * np.sqrt(np.mean(x**2))
 
 
 def _hang_together(problem: Instance) -> bool:
