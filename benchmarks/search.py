@@ -81,17 +81,21 @@ def tune(device: str, n: int = 200, alpha: float = 1.07, copies: int = 10_000, i
 
 
 def table(path: Path) -> list[str]:
-    """A line for each N, alpha and number of copies in the store."""
+    """A line for each N, alpha, number of copies and device in the store."""
     with Store(path, read_only=True) as store:
         runs = store.table()
-    lines = ["| N | alpha | copies | recovered | 95 % interval | seconds an instance |", "|---|---|---|---|---|---|"]
-    points = zip(runs["n"], runs["replicas"], runs["alpha"], strict=True)
-    for n, copies, alpha in sorted(set(points)):
-        mine = (runs["n"] == n) & (runs["replicas"] == copies) & (runs["alpha"] == alpha)
+    lines = [
+        "| N | alpha | copies | on | recovered | 95 % interval | seconds an instance |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    keys = list(zip(runs["n"], runs["replicas"], runs["alpha"], runs["device"], strict=True))
+    for key in sorted(set(keys)):
+        n, copies, alpha, device = key
+        mine = np.array([other == key for other in keys])
         good = (runs["m"][mine] > 0.99) & (runs["mse_y"][mine] < 1e-6)
         low, high = wilson(int(good.sum()), good.size)
         share = f"{good.sum()} of {good.size} | {low:.2f} to {high:.2f} | {np.mean(runs['seconds'][mine]):.2g}"
-        lines.append(f"| {n} | {alpha:g} | {int(copies):,} | {share} |")
+        lines.append(f"| {n} | {alpha:g} | {int(copies):,} | {device or 'one core'} | {share} |")
     return lines
 
 

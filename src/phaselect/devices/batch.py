@@ -208,7 +208,9 @@ def _result(job: Job, A: Array, y: Any, k: int, answer: Answer, track: Track, kn
 
     def fixed() -> bool:
         """As `certificate.determined`; A comes to the host only where the device could not settle it."""
-        if rank == columns and rows > ENUMERABLE and answer.linked and all(map(np.all, touched(y, answer.x))):
+        if rank < columns:
+            return False
+        if rows > ENUMERABLE and answer.linked and all(map(np.all, touched(y, answer.x))):
             return True
         return determined(Instance(np.asarray(A[k]), y), answer.x, answer.signs, rank)
 

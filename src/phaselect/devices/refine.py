@@ -55,7 +55,7 @@ def refine(member: Member, copy: Copy, part: Part, x: Array, signs: Array | None
     own = signs_of(_forward(member, part, x)) if signs is None else signs
     x, z, target = least_squares(member, copy, part, x, own * member.y, EXACT, mend=signs is None)
     own = jnp.where(member.y > 0, signs_of(target), own)
-    residual = part.rows * (target - z)
+    residual = target - z  # zero in the padding
     fit = (residual**2).sum() / part.rows.sum()
     missed = ((abs(residual) > 0.01 * member.y) & (member.y > jnp.sqrt(fit))).any()
 
