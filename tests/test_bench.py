@@ -57,7 +57,9 @@ def tiny(monkeypatch):
     monkeypatch.setitem(plan.PLANS, ("cpu", True), TINY)
     monkeypatch.setattr(on_cpu, "PROPOSALS", 20_000)
     monkeypatch.setattr(on_cpu, "BANDWIDTH_BYTES", 8 << 20)
-    monkeypatch.setattr(on_cpu.OnCPU, "footprint", lambda self, n, alpha, seeds: Footprint(1e-6 * n**2, 8.0 * n**2, 9))
+    monkeypatch.setattr(
+        on_cpu.OnCPU, "footprint", lambda self, n, alpha, seeds: Footprint(1e-6 * n**2, 8.0 * n**2, 9, 3)
+    )
     monkeypatch.setattr(bandwidth, "PAUSE", 0.0)
     on_cpu._movers.cache_clear()
     yield
@@ -282,6 +284,7 @@ def test_memory_of_a_process_of_its_own():
     taken = on_cpu.OnCPU().footprint(1000, 1.3, range(2))
     assert taken.seconds > 0
     assert taken.iterations > 20
+    assert taken.certified == 2
     if Path("/proc/self/clear_refs").exists():
         size = 8 * 1000 * 1300
         assert 0.95 * size < taken.bytes < 1.2 * size  # 1.28 with the test set that was drawn too
@@ -319,7 +322,9 @@ def test_the_device_side_on_the_cpu_of_jax(monkeypatch):
     drawn = target.drawn(40, 2.0, 3)
     assert (drawn.m_rows, drawn.n) == (80, 40)
     assert drawn.gain == pytest.approx(1, rel=0.05)
-    assert target.footprint(40, 2.0, range(1)).seconds > 0
+    taken = target.footprint(40, 2.0, range(1))
+    assert taken.seconds > 0
+    assert taken.certified == 1
 
 
 def page_maker():

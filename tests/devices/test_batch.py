@@ -22,6 +22,8 @@ from phaselect import (
 )
 from phaselect.devices import batch
 from phaselect.devices.member import GaussianBatch
+from phaselect.devices.programs import Knobs
+from phaselect.devices.refine import Answer
 from phaselect.solvers import batch as solvers_batch
 from tests.devices import test_refine
 from tests.devices.conftest import ROWS, N
@@ -170,6 +172,31 @@ def test_the_verdict_is_that_of_single_runs(make, status, problems):
     assert AMP(restarts=0).run(problem, PLAN).status is status
     assert found[0].status is status
     assert found[0].mse_y < 1e-18
+
+
+def test_a_batch_stops_where_a_run_on_the_device_does(problems):
+    """Earlier than in memory: from there on least squares mends signs."""
+    found = AMP(restarts=0).run_batch(problems, PLAN, **EXACT)
+    alone = AMP(restarts=0).run(problems[2].to_device("cpu", "float64"), PLAN, seed=2)
+    assert found[2].steps == alone.steps < AMP(restarts=0).run(problems[2], PLAN, seed=2).steps
+
+
+def coincidence():
+    """Few measurements that hang together, but two different x fit them."""
+    A = np.array([[0, 0, 1], [1, -1, 1], [0, 0, 1], [0, -1, -1], [1, 0, 0], [0, 1, 0], [-1, 1, -1]], float)
+    return A, np.array([-2.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("make", [test_refine.bridge_of_zero, coincidence])
+def test_ties_of_the_whole_are_not_enough(make):
+    """What x does not touch ties nothing together, and few measurements are enumerated."""
+    A, x0 = make()
+    problem = Instance(A, np.abs(A @ x0), x0)
+    answer = Answer(problem.target_x0, problem.signs, np.float64(0), missed=False, full_rank=True, linked=True)
+    job = batch.Job(AMP(), AMP().program(), PLAN, None, "float64", True, np.inf, None)
+    knobs = Knobs(np.array([0]), np.array([0.3]), np.array([1.0]))
+    found = batch._result(job, problem.A[None], problem.target, 0, answer, batch.Track(), knobs, 0.0)
+    assert found.status is Status.AMBIGUOUS
 
 
 class Varied(AMP):
@@ -438,6 +465,8 @@ GOOD = [gaussian_instance(10, 1.5, seed=seed) for seed in range(2)]
             r"one shape; these have \(15, 10\) and \(16, 10\)",
         ),
         (lambda: AMP().run_batch(GOOD, seeds=[0]), "1 seeds for 2 instances"),
+        (lambda: AMP().run_batch(GOOD, seeds=[]), "seeds: give at least one"),
+        (lambda: AMP().run_batch(GOOD, seeds=5), r"seeds = 5: give one for each instance, such as range\(5\)"),
         (lambda: AMP().run_batch(GOOD, seeds=[0, -1]), "seed = -1"),
         (lambda: AMP().run_batch(GOOD, seeds=[0, 0.5]), "seed = 0.5"),
         (lambda: AMP().run_batch(GOOD, dtype="float16"), "dtype = 'float16': use float32 or float64"),

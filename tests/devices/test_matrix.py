@@ -8,7 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phaselect import AMP, InputError, Instance, gaussian_batch, gaussian_instance, load, solve
+from phaselect import (
+    AMP,
+    InputError,
+    Instance,
+    PopulationAnnealing,
+    gaussian_batch,
+    gaussian_instance,
+    load,
+    solve,
+    solve_instance,
+)
 from phaselect.devices import backend, matrix
 from phaselect.devices.products import adjoint, forward
 
@@ -164,7 +174,7 @@ def test_without_jax_the_rest_works_and_the_extras_are_named():
 @pytest.fixture
 def half(monkeypatch):
     """Copy of A in half precision, however small it is; in other units, as half precision cannot hold every size."""
-    monkeypatch.setattr(matrix, "WORTH_A_COPY", 0)
+    monkeypatch.setitem(matrix.WORTH_A_COPY, "cpu", 0)
     return Instance(jnp.asarray(3e-9 * PROBLEM.A), PROBLEM.y)
 
 
@@ -202,7 +212,7 @@ def test_no_copy_where_one_entry_dominates(half, monkeypatch):
 def test_no_copy_of_a_small_matrix_nor_of_a_wide_one(monkeypatch):
     A = jnp.asarray(PROBLEM.A)
     assert Instance(A, PROBLEM.y).matrix.copy.A is A
-    monkeypatch.setattr(matrix, "WORTH_A_COPY", 0)
+    monkeypatch.setitem(matrix.WORTH_A_COPY, "cpu", 0)
     wide = PROBLEM.to_device("cpu", "float64")
     assert wide.matrix.copy.A is wide.A
 
@@ -210,6 +220,17 @@ def test_no_copy_of_a_small_matrix_nor_of_a_wide_one(monkeypatch):
 def test_no_copy_without_room(half, monkeypatch):
     monkeypatch.setattr(matrix, "free_bytes", lambda device: half.A.nbytes / 2)
     assert half.matrix.copy.A is half.A
+
+
+def test_what_processes_share_is_left_to_message_passing(monkeypatch):
+    """No process has the whole A that population annealing needs: its answer is not lost for that."""
+    monkeypatch.setattr(matrix.DeviceMatrix, "processes", 2)
+    hard = gaussian_instance(30, 1.05, seed=0).to_device("cpu")
+    result = solve_instance(hard)
+    assert result.solver == "amp"
+    assert not result.certified
+    with pytest.raises(InputError, match="use message passing"):
+        PopulationAnnealing(4).run(hard)
 
 
 def test_solve_takes_an_array_of_jax():

@@ -1,5 +1,7 @@
 """Least squares in float64 with signs that mend themselves, and the evidence for the certificate."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -84,6 +86,12 @@ def test_given_signs_are_left_alone(problems):
     answers = refined(for_signs, few, signs, "float32")
     np.testing.assert_array_equal(answers.signs, signs)
     assert answers.missed.all()
+
+
+def test_the_sign_of_a_vanishing_measurement_is_the_given_one(problems):
+    problem = replace(problems[0], y=problems[0].y * (np.arange(81) > 1), x0=None)
+    signs = np.where(np.arange(81) < 1, -1.0, 1.0)
+    np.testing.assert_array_equal(refined(for_signs, [problem], [signs]).signs[0], signs)
 
 
 # ------------------------------------------------------------------------------------------------ signs that are wrong
@@ -292,6 +300,22 @@ def test_the_verdict_is_that_of_numpy(make):
     assert device.status is CASES[make]
     assert device.mse_y < 1e-18
     assert device.certified == (CASES[make] is Status.RECOVERED)
+
+
+def hidden_groups(seed):
+    """Two groups of measurements behind a rotation: rounding A to float32 ties them together, by a little."""
+    own = np.random.default_rng(seed)
+    A = np.kron(np.eye(2), np.ones((80, 50))) * own.standard_normal((160, 100))
+    return A @ np.linalg.qr(own.standard_normal((100, 100)))[0], own.standard_normal(100)
+
+
+def test_rounding_ties_nothing_together():
+    for seed in range(4):
+        A, x0 = hidden_groups(seed)
+        problem = Instance(A.astype(np.float32), np.abs(A @ x0), x0)
+        sent = Instance(A, np.abs(A @ x0), x0).to_device("cpu", "float32")
+        for one in (problem, sent):
+            assert AMP(restarts=0).run(one, init=x0).status is Status.AMBIGUOUS
 
 
 @pytest.mark.parametrize(("x0", "unique"), [([-2.0, 1.0, 1.0], False), ([3.0, 0.7, 2.0], True)])

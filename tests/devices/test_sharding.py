@@ -23,7 +23,7 @@ import sys
 import jax
 import numpy as np
 
-from phaselect import AMP, InputError, Instance, gaussian_instance
+from phaselect import AMP, InputError, Instance, PopulationAnnealing, gaussian_instance
 
 problem = gaussian_instance({N}, {ROWS} / {N}, seed={SEED})
 
@@ -46,7 +46,7 @@ found["measured"] = np.abs(device.measure(x) - problem.measure(x)).max()
 found["projected"] = np.abs(device.backproject(z) - problem.backproject(z)).max()
 found["entries"] = device.matrix.entries()
 
-matrix.WORTH_A_COPY = 0
+matrix.WORTH_A_COPY["cpu"] = 0
 narrow = problem.to_device("cpu")
 found["copied"] = np.asarray(narrow.matrix.copy.A, float)[: problem.m_rows] * narrow.matrix.copy.scale
 found["copies"] = len(narrow.matrix.copy.A.sharding.device_set)
@@ -55,7 +55,7 @@ members = Given([device]).members([0], jax.devices("cpu")[0], "float64")[0]
 found["member"] = np.asarray(members.A[0])
 
 devices = jax.devices("cpu")
-mesh = jax.make_mesh((len(devices),), ("rows",), (jax.sharding.AxisType.Auto,), devices=devices)
+mesh = jax.make_mesh((len(devices),), ("rows",), devices=devices)
 
 
 def spread(A):
@@ -79,6 +79,10 @@ device = problem.to_device("cpu", "float64")
 found = outcome(AMP(restarts=0).run(device, seed=problem_seed))
 found["shards"] = [shard.data.shape for shard in device.A.addressable_shards]
 found["devices"] = len(device.A.sharding.device_set)
+try:
+    PopulationAnnealing(4).run(device)
+except InputError as error:
+    found["refused"] = str(error)
 np.savez(sys.argv[1], **found)
 """
 
@@ -179,5 +183,6 @@ def test_rows_on_several_processes(tmp_path, one_device):
     for found in both:
         assert found["shards"].tolist() == [[-(-ROWS // 2), N]]
         assert found["devices"] == 2
+        assert "use message passing" in str(found["refused"])
         same(found, one_device)
     np.testing.assert_array_equal(both[0]["x"], both[1]["x"])

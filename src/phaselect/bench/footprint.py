@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from phaselect.bench.instances import blind
+from phaselect.bench.target import Footprint
 from phaselect.bench.timing import once
 from phaselect.instance import Instance, gaussian_instance
 from phaselect.solvers.amp import AMP
@@ -16,7 +17,7 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def main() -> None:
-    """Print seconds, bytes and iterations as JSON."""
+    """Print a `Footprint` as JSON."""
     n, alpha, seeds = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     AMP().run(gaussian_instance(60, alpha, seed=0))
     before = _kilobytes("VmRSS")
@@ -25,14 +26,14 @@ def main() -> None:
     runs = [_run(problem)]
     peak = _kilobytes("VmHWM")  # of the first alone: the allocator keeps some of what the next ones are made from
     runs += [_run(blind(gaussian_instance(n, alpha, seed=seed))) for seed in range(1, seeds)]
-    seconds, iterations = zip(*runs, strict=True)
+    seconds, iterations, certified = zip(*runs, strict=True)
     taken = None if before is None or peak is None else 1024 * (peak - before)
-    print(json.dumps({"seconds": median(seconds), "bytes": taken, "iterations": int(median(iterations))}))
+    print(json.dumps(Footprint(median(seconds), taken, int(median(iterations)), sum(certified))._asdict()))
 
 
-def _run(problem: Instance) -> tuple[float, int]:
+def _run(problem: Instance) -> tuple[float, int, bool]:
     seconds, result = once(lambda: AMP().run(problem))
-    return seconds, result.steps
+    return seconds, result.steps, result.certified
 
 
 def _forget_peak() -> None:

@@ -60,7 +60,7 @@ def tasks(target: Target, plan: Plan) -> list[Task]:
 def _time(target: Target, n: int, found: dict[int, Footprint]) -> Measurement:
     seeds = range(3 if n <= 50_000 else 1)
     taken = found[n] = target.footprint(n, ALPHA, seeds)
-    detail = f"median of {len(seeds)} instances, {taken.iterations} iterations"
+    detail = f"{taken.iterations} iterations; {taken.certified} of {len(seeds)} certified"
     return Measurement(taken.seconds, "s", detail)
 
 
@@ -96,7 +96,7 @@ def _model(target: Target) -> list[Task]:
 
     def largest(devices: int) -> Measurement:
         cluster = _cluster(target)
-        detail = f"float32, {cluster.memory / 1e9:.3g} GB a device, at alpha = {ALPHA:g}"
+        detail = f"float32 A alone, {cluster.memory / 1e9:.3g} GB a device, at alpha = {ALPHA:g}"
         return Measurement(cluster.largest_n(ALPHA, devices), "unknowns", detail)
 
     times = [

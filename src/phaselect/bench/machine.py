@@ -8,7 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("phaselect", "numpy", "numba", "jax", "dwave-samplers")
+import phaselect
+from phaselect.experiments.runs import git_revision
+
+PACKAGES = ("numpy", "numba", "jax", "dwave-samplers")
 
 
 def host() -> dict[str, Any]:
@@ -19,7 +22,11 @@ def host() -> dict[str, Any]:
         "memory_bytes": int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE")),
         "gpu": None,
         "gpu_memory_bytes": None,
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
+        "versions": {
+            "phaselect": f"{phaselect.__version__} {git_revision()}".strip(),
+            "python": platform.python_version(),
+            **{name: _version(name) for name in PACKAGES},
+        },
     }
 
 

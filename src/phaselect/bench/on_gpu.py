@@ -139,15 +139,15 @@ class OnGPU:
         gc.collect()  # the one before may hang in a cycle, and there may be no room for two
         return gaussian_batch(n, alpha, seeds=[seed]).instance(device=self.at, dtype=dtype)
 
-    def _timed_run(self, n: int, alpha: float, seed: int) -> tuple[float, int]:
-        """Seconds and iterations; the instance is gone from the device when the next one is drawn."""
+    def _timed_run(self, n: int, alpha: float, seed: int) -> tuple[float, int, bool]:
+        """Seconds, iterations and success; the instance is gone from the device when the next one is drawn."""
         solve = self.load(n, alpha, seed)
         seconds, result = once(lambda: solve(MINUTE))
-        return outcome(result, seconds).seconds, result.steps
+        return outcome(result, seconds).seconds, result.steps, result.certified
 
     def footprint(self, n: int, alpha: float, seeds: range) -> Footprint:
         """The peak is that of the device since it was first used, A and its making included."""
         runs = [self._timed_run(n, alpha, seed) for seed in seeds]
-        times, iterations = zip(*runs, strict=True)
+        times, iterations, certified = zip(*runs, strict=True)
         stats = self.at.memory_stats() or {}
-        return Footprint(median(times), stats.get("peak_bytes_in_use"), int(median(iterations)))
+        return Footprint(median(times), stats.get("peak_bytes_in_use"), int(median(iterations)), sum(certified))

@@ -15,6 +15,7 @@ class Footprint(NamedTuple):
     seconds: float
     bytes: float | None  # at its peak, A included; None where the system does not tell
     iterations: int
+    certified: int  # of the instances
 
 
 class Mover(NamedTuple):
@@ -74,4 +75,4 @@ class Target(Protocol):
         """Put a random instance where it is solved; returns what solves it within so many seconds."""
 
     def footprint(self, n: int, alpha: float, seeds: range) -> Footprint:
-        """Median time, peak memory and median iterations of AMP; sizes are asked for in rising order."""
+        """Median time, peak memory, median iterations and successes of AMP; sizes are asked for in rising order."""

@@ -32,6 +32,8 @@ def devices(kind: Any) -> list[Any]:
     try:
         return list(jax.devices(kind))
     except (RuntimeError, AssertionError):
+        if kind == "cpu":
+            raise InputError("JAX has no device cpu here: JAX_PLATFORMS leaves it out") from None
         raise InputError(
             "no GPU that JAX can use: install phaselect[cuda] on a machine with an NVIDIA GPU, or use device cpu"
         ) from None

@@ -30,8 +30,8 @@ from phaselect.devices.products import Copy, adjoint, forward
 from phaselect.errors import InputError
 from phaselect.matrix import Vector
 
-WORTH_A_COPY = 64 << 20
-"""Bytes of a float32 A from which reading a half-precision copy instead saves time."""
+WORTH_A_COPY = {"gpu": 64 << 20}
+"""Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""
 SMALL = 1e4
 """Largest entry over the root mean square up to which half precision has room for all."""
 
@@ -92,7 +92,8 @@ class DeviceMatrix:
     def copy(self) -> Copy:
         """What to iterate with: a copy in half precision, if that pays and fits; else A itself."""
         rms = np.sqrt(self.squared_norm() / (self.rows * self.A.shape[1]))
-        worth = self.A.dtype == "float32" and self.A.nbytes >= WORTH_A_COPY and float(self._sums[2]) < SMALL * rms
+        large = self.A.nbytes >= WORTH_A_COPY.get(self.device.platform, np.inf)
+        worth = large and self.A.dtype == "float32" and float(self._sums[2]) < SMALL * rms
         each = self.A.nbytes / 2 / len(self.A.sharding.device_set)
         if not worth or self.processes > 1 or each > MARGIN * free_bytes(self.device):  # processes must decide alike
             return Copy(self.A)
@@ -148,12 +149,23 @@ def on_device(A: Any, rows: int) -> DeviceMatrix:
         raise InputError(f"A has dtype {A.dtype} on the device: give float32 or float64")
     if not 0 <= A.shape[0] - rows < len(A.sharding.device_set):
         raise InputError(f"A has {A.shape[0]} rows but y has {rows} entries")
-    found = DeviceMatrix(A, rows)
+    found = DeviceMatrix(_left_to_the_compiler(A), rows)
     if not np.isfinite(found.squared_norm()):
         raise InputError("A has an entry that is not finite, or one too large to square")
     if not found.padding_is_empty():
         raise InputError(f"A has {A.shape[0]} rows but y has {rows} entries, and the other rows are not all zeros")
     return found
+
+
+def _left_to_the_compiler(A: Any) -> Any:
+    """The same shards of A, on a mesh that lets the compiler place what is computed from them."""
+    if not isinstance(A.sharding, jax.NamedSharding):
+        return A
+    mesh = A.sharding.mesh
+    auto = (jax.sharding.AxisType.Auto,) * len(mesh.axis_names)
+    if mesh.axis_types == auto:
+        return A
+    return jax.device_put(A, jax.NamedSharding(jax.sharding.Mesh(mesh.devices, mesh.axis_names, auto), A.sharding.spec))
 
 
 def put(A: NDArray[Any], kind: str, dtype: str) -> Any:

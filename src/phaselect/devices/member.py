@@ -71,15 +71,19 @@ class Given:
         unknown_x, unknown_signs = np.full(self.n, np.nan), np.full(self.m_rows, np.nan)
         with on(device):
             member = Member(
-                A=jnp.stack(
-                    [jnp.asarray(p.A[: p.m_rows] if p.matrix.on_device else p.matrix.entries(), dtype) for p in some]
-                ),
+                A=jnp.stack([jax.device_put(_entries(p, dtype), device) for p in some]),
                 gain=jnp.asarray([p.gain for p in some]),
                 y=jnp.asarray(np.stack([p.target for p in some])),
                 x0=jnp.asarray(np.stack([unknown_x if p.target_x0 is None else p.target_x0 for p in some])),
                 signs=jnp.asarray(np.stack([unknown_signs if p.signs is None else p.signs for p in some])),
             )
         return member, np.array([p.x_scale for p in some])
+
+
+def _entries(problem: Instance, dtype: str) -> Array:
+    """A, on a device or in memory, without padding."""
+    entries = problem.A[: problem.m_rows] if problem.matrix.on_device else problem.matrix.entries()
+    return entries.astype(dtype)
 
 
 @dataclass(frozen=True)
@@ -131,13 +135,19 @@ def gaussian_batch(n: int, alpha: float, *, seeds: Iterable[int]) -> GaussianBat
     >>> len(gaussian_batch(100, 1.3, seeds=range(50)))
     50
     """
+    chosen = checked_seeds(seeds)
+    check_generator(n, alpha, chosen[0])
+    return GaussianBatch(int(n), float(alpha), chosen)
+
+
+def checked_seeds(seeds: Any) -> tuple[int, ...]:
+    """One for each instance, as whole numbers that JAX can take."""
     if not isinstance(seeds, Iterable):
         raise InputError(f"seeds = {seeds!r}: give one for each instance, such as range({seeds!r})")
     chosen = tuple(check_seed(seed) for seed in seeds)
     if not chosen or max(chosen) >= 2**63:
         raise InputError("seeds: give at least one, each below 2^63")
-    check_generator(n, alpha, chosen[0])
-    return GaussianBatch(int(n), float(alpha), chosen)
+    return chosen
 
 
 def as_batch(problems: Any) -> Batch:

@@ -111,8 +111,8 @@ class AMPProgram:
         return max(1, 10 // steps)
 
     def bytes_a_member(self, m_rows: int, n: int, itemsize: int) -> int:
-        """A, and as much again while batches shrink; vectors."""
-        return 2 * m_rows * n * itemsize + 200 * (m_rows + n)
+        """A, as much again while batches shrink, and float64 copies while they are refined; vectors."""
+        return (2 * itemsize + 16) * m_rows * n + 200 * (m_rows + n)
 
 
 class _FromSigns:

@@ -16,7 +16,7 @@ import numpy as np
 
 from phaselect.devices.member import Array, Member
 from phaselect.devices.products import Copy, adjoint, forward
-from phaselect.solvers.certificate import NEGLIGIBLE
+from phaselect.solvers.certificate import WEAK
 
 GAIN = 1e-2
 """What a round of conjugate gradients gains before the residual is computed anew; half precision gives no more."""
@@ -152,10 +152,11 @@ def _linked(column: Any, first: Array, last: Array, rows: Array) -> Array:
 
     Mostly that settles it; where it does not, they may still hang together through others.
     """
-    by_first = (abs(column(first)) > NEGLIGIBLE) | (rows == 0)
+    weak = WEAK / jnp.sqrt(rows.sum())
+    by_first = (abs(column(first)) > weak) | (rows == 0)
 
     def ask_the_last(_: Array) -> Array:
-        return by_first[last] & (by_first | (abs(column(last)) > NEGLIGIBLE)).all()
+        return by_first[last] & (by_first | (abs(column(last)) > weak)).all()
 
     return jax.lax.cond(by_first.all(), lambda _: jnp.bool_(True), ask_the_last, 0)
 

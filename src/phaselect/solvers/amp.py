@@ -163,12 +163,12 @@ class AMP:
         """
         seed = check_run(problem, schedule, seed, time_limit)
         base = schedule or self.default_schedule(problem)
-        converged = max(self.converged, CONVERGED_ON_DEVICE) if problem.matrix.on_device else self.converged
+        solver = self.on_device() if problem.matrix.on_device else self
 
         def attempt(number: int) -> Attempt:
             own_seed, damping, factor = self.variant(seed, number)
             return lambda left: drive(
-                replace(self, damping=damping, converged=converged),
+                replace(solver, damping=damping),
                 problem,
                 base.rescaled(factor),
                 seed=own_seed,
@@ -193,6 +193,10 @@ class AMP:
             damping, factor = rng.uniform(0.1, 0.5), rng.uniform(1, 3)
             own = int(rng.integers(2**31)), damping, factor
         return own
+
+    def on_device(self) -> AMP:
+        """As it runs there: least squares, which mends many signs at once, takes over early."""
+        return replace(self, converged=max(self.converged, CONVERGED_ON_DEVICE))
 
     def program(self) -> Any:
         """Message passing as a JAX program, for `run_batch`."""

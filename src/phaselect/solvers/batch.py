@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from phaselect.errors import InputError
-from phaselect.instance import Instance, check_seed
+from phaselect.instance import Instance
 from phaselect.parallel import one_blas_thread
 from phaselect.schedule import Schedule
 from phaselect.solvers.base import ProgressCallback, check_plan, check_run, drive
@@ -33,30 +33,28 @@ def run_batch(
     """Run the solver on many instances of one shape at once; a result for each, in their order.
 
     problems: a list of Instances, which are sent to the device, or `phaselect.gaussian_batch(n, alpha, seeds=...)`,
-    whose
-        instances are drawn there.
+        whose instances are drawn there.
     schedule: the same for all; the solver's default if None.
     seeds: of the runs; 0, 1, 2 ..., or the seeds of a `gaussian_batch`, if None.
     device: "gpu" or "cpu"; the first GPU, if there is one, if None.
     dtype: of A on the device, "float32" or "float64"; answers are refined in float64 in any case.
-    time_limit: seconds for all together, looked at between segments of the schedule.
+    time_limit: seconds for all together, looked at between segments of the schedule; every member gets one segment.
 
     A member that breaks down is marked as diverged and does not touch the others. After Ctrl-C the members that were
     done are kept, and the others have the status INTERRUPTED. `seconds` of a result is its share of the time.
     """
     from phaselect.devices.backend import checked_dtype, choose
     from phaselect.devices.batch import Job, run_chunks
-    from phaselect.devices.member import as_batch
+    from phaselect.devices.member import as_batch, checked_seeds
     from phaselect.devices.programs import Knobs
 
     check_plan(schedule, time_limit)
     batch = as_batch(problems)
-    seeds = list(getattr(problems, "seeds", range(len(batch)))) if seeds is None else [check_seed(s) for s in seeds]
-    if max(seeds) >= 2**63:
-        raise InputError("seeds: each must be below 2^63")
+    seeds = checked_seeds(getattr(problems, "seeds", range(len(batch))) if seeds is None else seeds)
     if len(seeds) != len(batch):
         raise InputError(f"{len(seeds)} seeds for {len(batch)} instances: give one each")
     dtype = checked_dtype(dtype)
+    solver = solver.on_device() if hasattr(solver, "on_device") else solver
     schedule = schedule or solver.default_schedule(None)
     schedule.iterations(f"a batch of {solver.name}")
     began = time.perf_counter()
@@ -110,6 +108,8 @@ def run_anywhere(
     if not (isinstance(problem, Instance) and problem.matrix.on_device):
         return drive(solver, problem, schedule, seed=seed, init=init, **options)
     seed = check_run(problem, schedule, seed, time_limit)
+    if problem.matrix.processes > 1:
+        raise InputError(f"{solver.name} needs A whole, and processes share it: use message passing")
     if init is not None:
         raise InputError(f"{solver.name} on a device starts afresh: leave out init, or run with A in memory")
     matrix: Any = problem.matrix

@@ -22,7 +22,11 @@ EXACT_FIT = 1e-12
 """mse_y below which an answer fits noiseless data; rounding leaves about 1e-30, a wrong sign far more."""
 
 NEGLIGIBLE = 1e-8
-"""What counts as zero: entries of x and y over their root mean square, influences of measurements on each other."""
+"""What counts as zero: entries of x and y over their root mean square."""
+
+WEAK = 1e-5
+"""What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
+signs. Rounding A to float32 makes up ties of about 1e-6 between groups that have none."""
 
 ENUMERABLE = 16
 """Up to so many measurements the impostors are counted one by one."""
@@ -96,7 +100,7 @@ def _only_solution(problem: Instance, signs: Vector) -> bool:
     V[:, free] *= flips
     U = spectrum(problem).U
     residual = np.mean((V - (V @ U) @ U.T) ** 2, axis=1)
-    return int(np.sum(residual < NEGLIGIBLE**2)) == 1
+    return int(np.sum(residual < WEAK**2)) == 1
 
 
 def one_group(influence: Callable[[int], Vector], size: int) -> bool:
@@ -105,9 +109,9 @@ def one_group(influence: Callable[[int], Vector], size: int) -> bool:
     reached[0] = True
     waiting = [0]
     while waiting and not reached.all():
-        touched = np.abs(influence(waiting.pop())) > NEGLIGIBLE
-        waiting.extend(np.flatnonzero(touched & ~reached).tolist())
-        reached |= touched
+        tied = np.abs(influence(waiting.pop())) > WEAK / np.sqrt(size)
+        waiting.extend(np.flatnonzero(tied & ~reached).tolist())
+        reached |= tied
     return bool(reached.all())
 
 
@@ -121,7 +125,7 @@ def _influence(problem: Instance) -> Callable[[int], Vector]:
             return np.asarray(U @ U[i])
         unit = np.zeros(problem.m_rows)
         unit[i] = 1.0
-        return problem.forward(least_squares(problem, unit, np.zeros(problem.n), precision=NEGLIGIBLE / 10))
+        return problem.forward(least_squares(problem, unit, np.zeros(problem.n), precision=1e-9))
 
     return column
 

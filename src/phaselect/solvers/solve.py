@@ -97,7 +97,7 @@ def solve_instance(
         return result.mse_y < level if level else result.settled
 
     ladder: tuple[int, ...] = LADDER_ON_GPU if problem.matrix.on_gpu else LADDER
-    if problem.m_rows > MOST_ROWS or not problem.matrix.has_entries:
+    if problem.m_rows > MOST_ROWS or not problem.matrix.has_entries or problem.matrix.processes > 1:
         ladder = ()
     stages = _stages(level, ladder, time_limit is not None)
     attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
