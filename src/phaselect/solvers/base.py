@@ -186,8 +186,7 @@ def first_success(attempts: Iterable[Attempt], time_limit: float | None, enough:
                 raise
             break
         steps += result.steps
-        if best is None or result.certified or result.mse_y < best.mse_y:
-            best = result
+        best = better(best, result)
         if enough(best):
             break
         if result.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
@@ -195,6 +194,11 @@ def first_success(attempts: Iterable[Attempt], time_limit: float | None, enough:
             break
     assert best is not None
     return replace(best, status=ended or best.status, steps=steps, seconds=time.perf_counter() - began)
+
+
+def better(best: Result | None, result: Result) -> Result:
+    """What to keep of two attempts at a problem."""
+    return result if best is None or result.certified or result.mse_y < best.mse_y else best
 
 
 class Verdict(NamedTuple):

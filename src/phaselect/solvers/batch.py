@@ -13,7 +13,7 @@ from phaselect.errors import InputError
 from phaselect.instance import Instance
 from phaselect.parallel import one_blas_thread
 from phaselect.schedule import Schedule
-from phaselect.solvers.base import ProgressCallback, check_plan, check_run, drive
+from phaselect.solvers.base import ProgressCallback, better, check_plan, check_run, drive
 from phaselect.solvers.result import Result, Status
 
 
@@ -69,7 +69,7 @@ def run_batch(
         ended, done = None, set()
         try:
             for k, result in zip(waiting, run_chunks(job, batch, waiting, knobs), strict=True):
-                best[k] = _better(best[k], replace(result, seed=seeds[k]))
+                best[k] = _so_far(best[k], replace(result, seed=seeds[k]))
                 if result.status not in (Status.INTERRUPTED, Status.TIME_LIMIT):
                     done.add(k)
         except KeyboardInterrupt:
@@ -122,11 +122,11 @@ def _variant(solver: Any, seed: int, attempt: int) -> tuple[int, float, float]:
     return solver.variant(seed, attempt) if hasattr(solver, "variant") else (seed, 0.0, 1.0)
 
 
-def _better(one: Result | None, other: Result) -> Result:
-    if one is None or other.certified or other.mse_y < one.mse_y:
-        total = other.seconds + (one.seconds if one else 0), other.steps + (one.steps if one else 0)
-        return replace(other, seconds=total[0], steps=total[1])
-    return replace(one, seconds=one.seconds + other.seconds, steps=one.steps + other.steps)
+def _so_far(best: Result | None, result: Result) -> Result:
+    """The better of two attempts, with the seconds and steps of both."""
+    if best is None:
+        return result
+    return replace(better(best, result), seconds=best.seconds + result.seconds, steps=best.steps + result.steps)
 
 
 def _not_begun(batch: Any, job: Any, seed: int) -> Result:
