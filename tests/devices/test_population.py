@@ -15,6 +15,7 @@ from phaselect.spectrum import spectrum
 from tests.devices.test_couplings import member_of, random_signs
 from tests.exact import energies, gibbs, normalised, state_index
 from tests.solvers.test_metropolis import chi_square_p_value
+from tests.solvers.test_population_annealing import impostors_below_a_neighbour
 
 SCHEDULE = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.25, steps=10)
 
@@ -256,6 +257,15 @@ def test_averages_against_the_single_instance_solver(medium):
     for name in names:
         assert close_to(row[name], [result.trace[name][-1] for result in single]), name
     assert (row["steps"] == single[0].trace["steps"][-1]).all()
+
+
+def test_every_copy_is_quenched():
+    problem, signs = impostors_below_a_neighbour()
+    member = member_of(problem)
+    state = population.start(member, key_data(0), 8)
+    found, floor = population.quench(member, state._replace(v=(signs * problem.target).T.astype(state.v.dtype)))
+    assert abs(np.asarray(found) @ problem.signs) == 81
+    assert floor < 1e-12
 
 
 def test_columns_and_quench_of_a_state(medium):

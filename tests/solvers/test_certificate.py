@@ -55,6 +55,16 @@ def bridge_of_zero():
     return A, x0
 
 
+def row_of_zero():
+    """Two blocks and rows across both that see nothing of either."""
+    A, x0 = np.zeros((62, 30)), rng.standard_normal(30)
+    A[:30, :15], A[30:60, 15:] = gauss(30, 15), gauss(30, 15)
+    for part in (slice(0, 15), slice(15, 30)):
+        across = gauss(2, 15)
+        A[60:, part] = across - np.outer(across @ x0[part], x0[part]) / (x0[part] @ x0[part])
+    return A, x0
+
+
 def twins():
     A = gauss(60, 30)
     A[:, 4] = A[:, 17]
@@ -62,7 +72,7 @@ def twins():
 
 
 @pytest.mark.parametrize(
-    "make", [repeated, nearly_repeated, blocks, rotated_blocks, lonely_columns, bridge_of_zero, twins]
+    "make", [repeated, nearly_repeated, blocks, rotated_blocks, lonely_columns, bridge_of_zero, row_of_zero, twins]
 )
 def test_what_the_data_leave_open_is_not_certified(make):
     A, x0 = make()

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
-from phaselect.solvers.population_annealing import resample
+from phaselect.solvers.finish import greedy
+from phaselect.solvers.population_annealing import quench, resample
 from phaselect.spectrum import spectrum
 from tests.exact import energies, gibbs, normalised, state_index
 from tests.solvers.test_metropolis import chi_square_p_value
@@ -60,6 +61,31 @@ def test_families_only_die_out(small):
     families = small[1].trace["families"]
     assert (np.diff(families) <= 0).all()
     assert 1 <= families[-1] < families[0] <= 20_000
+
+
+def impostors_below_a_neighbour():
+    """A problem and the signs of copies: low minima, and last, above them, the truth but for one sign."""
+    problem, rng = gaussian_instance(60, 1.35, seed=0), np.random.default_rng(0)
+    spectral = spectrum(problem)
+
+    def energy(signs):
+        return float(spectral.energy(spectral.coordinates(signs * problem.target), 0.0))
+
+    minima = sorted([greedy(spectral, rng.choice([-1.0, 1.0], 81)) for _ in range(100)], key=energy)[:7]
+    one_wrong = problem.signs * (1 - 2 * np.eye(81))
+    above = [signs for signs in one_wrong if energy(signs) > energy(minima[-1])]
+    return problem, np.stack([*minima, min(above, key=energy)])
+
+
+def test_every_copy_is_quenched():
+    """The copy of lowest energy is an impostor; another one falls into the truth."""
+    problem, signs = impostors_below_a_neighbour()
+    solver = PopulationAnnealing(8)
+    state = solver.start(problem, SCHEDULE, np.random.default_rng(0), None)
+    c = spectrum(problem).coordinates(signs * problem.target)
+    found, floor = quench(problem, state._replace(signs=signs.astype(np.int8), c=c))
+    assert abs(found @ problem.signs) == 81
+    assert floor < 1e-12
 
 
 def test_bad_options():
