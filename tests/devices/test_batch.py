@@ -174,13 +174,6 @@ def test_the_verdict_is_that_of_single_runs(make, status, problems):
     assert found[0].mse_y < 1e-18
 
 
-def test_a_batch_stops_where_a_run_on_the_device_does(problems):
-    """Earlier than in memory: from there on least squares mends signs."""
-    found = AMP(restarts=0).run_batch(problems, PLAN, **EXACT)
-    alone = AMP(restarts=0).run(problems[2].to_device("cpu", "float64"), PLAN, seed=2)
-    assert found[2].steps == alone.steps < AMP(restarts=0).run(problems[2], PLAN, seed=2).steps
-
-
 def coincidence():
     """Few measurements that hang together, but two different x fit them."""
     A = np.array([[0, 0, 1], [1, -1, 1], [0, 0, 1], [0, -1, -1], [1, 0, 0], [0, 1, 0], [-1, 1, -1]], float)

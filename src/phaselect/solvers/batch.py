@@ -54,7 +54,6 @@ def run_batch(
     if len(seeds) != len(batch):
         raise InputError(f"{len(seeds)} seeds for {len(batch)} instances: give one each")
     dtype = checked_dtype(dtype)
-    solver = solver.on_device() if hasattr(solver, "on_device") else solver
     schedule = schedule or solver.default_schedule(None)
     schedule.iterations(f"a batch of {solver.name}")
     began = time.perf_counter()
