@@ -94,7 +94,7 @@ def table(path: Path) -> list[str]:
         mine = np.array([other == key for other in keys])
         good = (runs["m"][mine] > 0.99) & (runs["mse_y"][mine] < 1e-6)
         low, high = wilson(int(good.sum()), good.size)
-        share = f"{good.sum()} of {good.size} | {low:.2f} to {high:.2f} | {np.mean(runs['seconds'][mine]):.2g}"
+        share = f"{good.sum()} of {good.size} | {low:.2f} to {high:.2f} | {np.mean(runs['seconds'][mine]):.3g}"
         lines.append(f"| {n} | {alpha:g} | {int(copies):,} | {device or 'one core'} | {share} |")
     return lines
 
