@@ -175,9 +175,7 @@ def test_the_verdict_is_that_of_single_runs(make, status, problems):
 
 
 def coincidence():
-    """Few measurements that hang together, but two different x fit them."""
-    A = np.array([[0, 0, 1], [1, -1, 1], [0, 0, 1], [0, -1, -1], [1, 0, 0], [0, 1, 0], [-1, 1, -1]], float)
-    return A, np.array([-2.0, 1.0, 1.0])
+    return test_refine.FEW, np.array(test_refine.COINCIDENT)
 
 
 @pytest.mark.parametrize("make", [test_refine.bridge_of_zero, coincidence])

@@ -11,6 +11,8 @@ from phaselect import AMP, Instance, Status, gaussian_instance
 from phaselect.devices import finish
 from phaselect.devices.products import Copy
 from phaselect.devices.refine import Answer, Part, refine
+from phaselect.solvers.certificate import WEAK
+from phaselect.spectrum import spectrum
 from tests.devices.test_couplings import members_of, random_signs
 from tests.exact import normalised
 
@@ -313,16 +315,21 @@ def test_rounding_ties_nothing_together():
     for seed in range(4):
         A, x0 = hidden_groups(seed)
         problem = Instance(A.astype(np.float32), np.abs(A @ x0), x0)
+        U = spectrum(problem).U
+        assert 1e-8 < np.abs(U[:80] @ U[80:].T).max() * np.sqrt(160) < WEAK / 10
         sent = Instance(A, np.abs(A @ x0), x0).to_device("cpu", "float32")
         for one in (problem, sent):
             assert AMP(restarts=0).run(one, init=x0).status is Status.AMBIGUOUS
 
 
-@pytest.mark.parametrize(("x0", "unique"), [([-2.0, 1.0, 1.0], False), ([3.0, 0.7, 2.0], True)])
+FEW = np.array([[0, 0, 1], [1, -1, 1], [0, 0, 1], [0, -1, -1], [1, 0, 0], [0, 1, 0], [-1, 1, -1]], float)
+"""Measurements that all hang together; by a coincidence two different x fit those of COINCIDENT."""
+COINCIDENT = [-2.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(("x0", "unique"), [(COINCIDENT, False), ([3.0, 0.7, 2.0], True)])
 def test_few_measurements_are_enumerated(x0, unique):
-    """All of them hang together, but by a coincidence two different x fit the first."""
-    A = np.array([[0, 0, 1], [1, -1, 1], [0, 0, 1], [0, -1, -1], [1, 0, 0], [0, 1, 0], [-1, 1, -1]], float)
-    problem = Instance(A, np.abs(A @ x0), x0)
+    problem = Instance(FEW, np.abs(FEW @ x0), x0)
     answer = Answer(problem.target_x0, problem.signs, 0.0, missed=False, full_rank=True, linked=True)
     assert finish._determined(problem.to_device("cpu", "float64"), answer) == unique
     assert AMP(restarts=0).run(problem, init=x0).certified == unique
