@@ -12,7 +12,7 @@ from phaselect import AMP, Instance, Schedule, gaussian_instance
 
 MEMORY = """
 import phaselect
-from phaselect.spectrum import spectrum
+from phaselect.problem.spectrum import spectrum
 def kilobytes(name):
     return int(dict(line.split(":", 1) for line in open("/proc/self/status"))[name].split()[0])
 problem = phaselect.gaussian_instance(60, 1.3, seed=0)

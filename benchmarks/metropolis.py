@@ -13,11 +13,11 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import Row, at_least, in_turn, seconds
 from phaselect import PopulationAnnealing, Schedule, gaussian_instance
-from phaselect.instance import signs_of
-from phaselect.parallel import run_parallel
+from phaselect.base.threads import run_parallel
+from phaselect.problem.instance import signs_of
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers._metropolis import field_kernel, population_kernel, random_state, spectral_kernel
 from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
-from phaselect.spectrum import spectrum
 
 
 def against_pseudo_code(n: int, limit: float) -> Row:

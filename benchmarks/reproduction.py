@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from benchmarks.page import write_table
+from phaselect.cli.progress import duration
 from phaselect.experiments.executors import cores
 from phaselect.figures.gallery import FIGURES, Studio
-from phaselect.progress import duration
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from scipy.integrate import dblquad
 
 from benchmarks.timing import Row, at_least, at_most, in_turn, seconds
 from phaselect import Schedule, theory
-from phaselect.parallel import one_blas_thread
+from phaselect.base.threads import one_blas_thread
 from phaselect.theory.averages import averages
 from phaselect.theory.control import Control
 from phaselect.theory.flow import paramagnet

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from phaselect.cli import main
+from phaselect.cli.main import main
 
 HEAD = "# Command line\n\nWritten by `docs/make_cli_reference.py` from `--help`. Also as `python -m phaselect`.\n"
 

@@ -5,12 +5,12 @@ The tables come from `phaselect figure --all --scale paper --store runs.db --out
 
 from pathlib import Path
 
+from phaselect.base.tables import Table, load_table
 from phaselect.figures.gallery import FIGURES, draw, figure_module
+from phaselect.figures.style import save
 from phaselect.report.ledger import Entry, Tables, judge_all, summary
 from phaselect.report.page import CLAIMS, PAPER_FIGURES
-from phaselect.report.thresholds import TextGrid, threshold_grids
-from phaselect.style import save
-from phaselect.tables import Table, load_table
+from phaselect.report.sizes import TextGrid, threshold_grids
 
 HERE = Path(__file__).parent
 HEAD = """# Results

@@ -6,7 +6,7 @@ Run it: python examples/sensor_data.py
 import numpy as np
 
 import phaselect
-from phaselect.progress import progress_bar
+from phaselect.cli.progress import progress_bar
 
 rng = np.random.default_rng(7)
 coefficients = rng.normal(scale=3.0, size=150)  # what we want, in its own units

@@ -20,8 +20,8 @@ from phaselect.bench.rivals import Outcome
 from phaselect.bench.rows import SECTIONS, Measurement, Report, Row, Task, load_report, measured
 from phaselect.bench.target import Footprint
 from phaselect.bench.timing import best_seconds, in_turn
-from phaselect.cli import main
-from phaselect.spectrum import spectrum
+from phaselect.cli.main import main
+from phaselect.problem.spectrum import spectrum
 
 ROOT = Path(__file__).parent.parent
 TINY = plan.Plan(
@@ -154,7 +154,7 @@ def test_without_a_gpu_it_says_so_in_one_line():
 
 
 def test_the_command_does_not_import_jax():
-    code = "import sys, phaselect.cli_bench, phaselect.bench.run; print('jax' in sys.modules, 'dimod' in sys.modules)"
+    code = "import sys, phaselect.cli.bench, phaselect.bench.run; print('jax' in sys.modules, 'dimod' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 

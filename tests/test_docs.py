@@ -10,9 +10,9 @@ import click
 import pytest
 
 import phaselect
-from phaselect.cli import main
+from phaselect.base.tables import load_table
+from phaselect.cli.main import main
 from phaselect.figures.gallery import FIGURES
-from phaselect.tables import load_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

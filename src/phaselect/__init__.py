@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, gaussian_instance, load
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.instance import Instance, gaussian_instance, load
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
 from phaselect.solvers.batch import gaussian_batch

@@ -1,6 +1,6 @@
 """`python -m phaselect`."""
 
-from phaselect.cli import main
+from phaselect.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -5,9 +5,9 @@ import pytest
 from phaselect import Instance, gaussian_instance
 from phaselect.devices import couplings as ridge
 from phaselect.devices.member import Given
-from phaselect.observables import of_signs
+from phaselect.problem.observables import of_signs
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.finish import greedy
-from phaselect.spectrum import spectrum
 
 
 @pytest.fixture(autouse=True)

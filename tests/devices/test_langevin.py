@@ -5,9 +5,9 @@ import pytest
 from phaselect import Langevin, Schedule, gaussian_instance
 from phaselect.devices import langevin
 from phaselect.devices.couplings import fresh_key
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.finish import greedy
 from phaselect.solvers.langevin import LangevinState, explained_part, langevin_step, wall
-from phaselect.spectrum import spectrum
 from tests.devices.test_couplings import member_of
 from tests.devices.test_population import close_to, key_data, many_keys
 from tests.exact import normalised

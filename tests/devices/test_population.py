@@ -9,9 +9,9 @@ from jax.sharding import AbstractDevice, AbstractMesh, AxisType
 from phaselect import PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.devices import block_flips, population
 from phaselect.devices.couplings import couplings, fresh_key
-from phaselect.observables import of_signs, to_floats
+from phaselect.problem.observables import of_signs, to_floats
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.finish import greedy
-from phaselect.spectrum import spectrum
 from tests.devices.test_couplings import member_of, random_signs
 from tests.exact import energies, gibbs, normalised, state_index
 from tests.solvers.test_metropolis import chi_square_p_value

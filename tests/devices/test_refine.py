@@ -11,8 +11,8 @@ from phaselect import AMP, Instance, Status, gaussian_instance
 from phaselect.devices import finish
 from phaselect.devices.products import Copy
 from phaselect.devices.refine import Answer, Part, refine
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.certificate import WEAK
-from phaselect.spectrum import spectrum
 from tests.devices.test_couplings import members_of, random_signs
 from tests.exact import normalised
 

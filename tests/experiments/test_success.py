@@ -7,8 +7,8 @@ from scipy.special import expit
 from scipy.stats import binomtest
 
 from phaselect import InputError
-from phaselect.experiments.success import success_table, time_to_solution, wilson
-from phaselect.experiments.thresholds import (
+from phaselect.base.tables import Table
+from phaselect.experiments.limits import (
     Interval,
     Threshold,
     alpha_50,
@@ -16,7 +16,7 @@ from phaselect.experiments.thresholds import (
     logistic_midpoint,
     thresholds,
 )
-from phaselect.tables import Table
+from phaselect.experiments.success import success_table, time_to_solution, wilson
 
 ALPHAS = np.round(np.arange(1.1, 1.476, 0.025), 3)
 

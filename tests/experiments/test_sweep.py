@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from phaselect import InputError
-from phaselect.cli_tools import plain
+from phaselect.cli.console import plain
 from phaselect.experiments import contenders
 from phaselect.experiments.executors import Batches, Dask, Here, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
@@ -260,8 +260,8 @@ def test_one_svd_serves_all_solvers_on_an_instance(monkeypatch):
 
 
 def test_every_solver_that_shares_the_svd_is_charged_for_it(monkeypatch):
-    from phaselect import spectrum as module
     from phaselect.experiments.runs import run_pack, warm_up
+    from phaselect.problem import spectrum as module
 
     for solver in ("altmin", "sa", "raf", "amp"):
         warm_up(solver)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
+from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Here
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.sweep import run_sweep
@@ -16,7 +17,6 @@ from phaselect.figures.context import Context
 from phaselect.figures.gallery import FIGURES, Studio, draw, figure_module
 from phaselect.figures.solvers import on_common_instances
 from phaselect.figures.success_curves import analyse
-from phaselect.tables import Table, load_table
 
 
 def run(*arguments, cwd):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from phaselect import theory
+from phaselect.base.tables import Table, load_table
 from phaselect.figures import (
     branches,
     stabilities,
 )
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import figure_module
-from phaselect.style import style
-from phaselect.tables import Table, load_table
+from phaselect.figures.style import style
 
 CHEAP = {  # module: smaller grids
     "annealing": {"STEPS": {"small": 0.3}, "ALPHAS": (1.2, 1.7), "PRODUCTS": (0.1, 1.0)},

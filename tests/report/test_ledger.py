@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from phaselect.base.tables import load_table
 from phaselect.figures.gallery import FIGURES
 from phaselect.report.ledger import Verdict, judge_all
 from phaselect.report.page import CLAIMS
-from phaselect.tables import load_table
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from phaselect import AlternatingMinimisation, InputError, Instance, ReweightedAmplitudeFlow, gaussian_instance
-from phaselect.observables import overlap
+from phaselect.problem.observables import overlap
 from phaselect.solvers.baselines import spectral_initialisation
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from phaselect import Instance, Status, gaussian_instance, solve
-from phaselect.observables import mse_x, mse_y
+from phaselect.problem.observables import mse_x, mse_y
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.certificate import EXACT_FIT, certified, determined, evidence
-from phaselect.spectrum import spectrum
 from tests.exact import all_signs
 
 rng = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from phaselect import (
     Status,
     gaussian_instance,
 )
-from phaselect.observables import against_truth
+from phaselect.problem.observables import against_truth
 from phaselect.solvers import _passes
 from phaselect.solvers.base import drive
 

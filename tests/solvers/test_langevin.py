@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, Langevin, gaussian_instance
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.langevin import explained_part, langevin_step, wall
-from phaselect.spectrum import spectrum
 from tests.exact import normalised
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from phaselect import Schedule, SimulatedAnnealing, gaussian_instance
-from phaselect.instance import signs_of
+from phaselect.problem.instance import signs_of
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers._metropolis import (
     field_kernel,
     flip_energy,
@@ -16,7 +17,6 @@ from phaselect.solvers._metropolis import (
     self_coupling,
     spectral_kernel,
 )
-from phaselect.spectrum import spectrum
 from tests.exact import all_signs, gibbs, normalised, state_index
 from tests.pseudo_code import simulated_annealing
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.finish import greedy
 from phaselect.solvers.population_annealing import quench, resample
-from phaselect.spectrum import spectrum
 from tests.exact import energies, gibbs, normalised, state_index
 from tests.solvers.test_metropolis import chi_square_p_value
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phaselect import AMP, Langevin, PopulationAnnealing, SimulatedAnnealing, gaussian_instance, solve
-from phaselect.observables import overlap
+from phaselect.problem.observables import overlap
 
 
 def recovered(solver, n, alpha):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, Instance, Status, gaussian_instance, solve
-from phaselect.observables import mse_x, overlap
+from phaselect.problem.observables import mse_x, overlap
 
 
 def correlated(n, alpha, seed, correlation=0.9):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory import Conjugates, Control, Overlaps, conjugates_at, free_entropy, g_e, g_i, g_s, gradient
 from phaselect.theory import saddle_point as solve
 

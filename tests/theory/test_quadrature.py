@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, polygamma
 
-from phaselect.channels import phi_out
+from phaselect.equations.channels import phi_out
 from phaselect.theory.averages import averages, squared_curvature
 from phaselect.theory.quadrature import alternating_beta, angles, panelled_gaussian, radial, radial_fourth
 from tests.theory import gaussian

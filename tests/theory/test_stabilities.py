@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
-from phaselect.spectrum import spectrum
+from phaselect.problem.spectrum import spectrum
 from phaselect.theory import saddle_point, saddle_point_at_overlap, stability_density
 
 GRID = np.linspace(-9, 9, 1801)

@@ -13,7 +13,7 @@ from phaselect.bench.plan import Plan
 from phaselect.bench.rows import Measurement, Task
 from phaselect.bench.target import Target
 from phaselect.bench.timing import once
-from phaselect.schedule import Schedule
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 
 ALPHA = 1.2  # of the iterations

@@ -10,7 +10,7 @@ from statistics import median
 from phaselect.bench.instances import blind
 from phaselect.bench.target import Footprint
 from phaselect.bench.timing import once
-from phaselect.instance import Instance, gaussian_instance
+from phaselect.problem.instance import Instance, gaussian_instance
 from phaselect.solvers.amp import AMP
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")

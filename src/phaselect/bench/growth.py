@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phaselect.base.errors import InputError
 from phaselect.bench.bandwidth import best
 from phaselect.bench.cluster import Cluster, bytes_of_A
 from phaselect.bench.plan import Plan
 from phaselect.bench.rows import Measurement, Task
 from phaselect.bench.target import Footprint, Target
-from phaselect.errors import InputError
 
 ALPHA = 1.3
 DEVICES = (1, 2, 4, 8, 16, 64)

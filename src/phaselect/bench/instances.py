@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.instance import Instance, gaussian_instance
-from phaselect.spectrum import spectrum
+from phaselect.problem.instance import Instance, gaussian_instance
+from phaselect.problem.spectrum import spectrum
 
 MU = 10.0
 """Where the kernels are timed: amid the anneal, matched, mu * lam = 1."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
 from phaselect.bench.instances import MU
 from phaselect.bench.plan import Plan
 from phaselect.bench.rivals import dwave_pair
 from phaselect.bench.rows import Measurement, Task
 from phaselect.bench.target import Kernel, Target
 from phaselect.bench.timing import best_seconds, in_turn
-from phaselect.errors import InputError
-from phaselect.parallel import one_blas_thread
 
 
 def tasks(target: Target, plan: Plan) -> list[Task]:

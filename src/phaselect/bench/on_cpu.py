@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.bench.instances import MU, Couplings, couplings, instance, retyped
 from phaselect.bench.machine import host
 from phaselect.bench.rows import Measurement
 from phaselect.bench.target import Footprint, Iterations, Kernel, Mover
 from phaselect.bench.timing import best_seconds
-from phaselect.instance import gaussian_instance, signs_of
-from phaselect.parallel import one_blas_thread, run_parallel
-from phaselect.schedule import Schedule
+from phaselect.problem.instance import gaussian_instance, signs_of
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers._metropolis import field_kernel, population_kernel, random_state
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.result import Result

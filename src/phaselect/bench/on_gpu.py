@@ -21,8 +21,8 @@ from phaselect.bench.timing import best_seconds, once
 from phaselect.devices.backend import MARGIN, free_bytes, on
 from phaselect.devices.block_flips import sweep
 from phaselect.devices.member import gaussian_batch
-from phaselect.instance import Instance
-from phaselect.schedule import Schedule
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.result import Result
 

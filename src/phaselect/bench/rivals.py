@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
 from phaselect.bench.instances import MU, Couplings, blind, couplings
 from phaselect.bench.timing import once
-from phaselect.errors import InputError
-from phaselect.instance import Instance
-from phaselect.parallel import one_blas_thread
+from phaselect.problem.instance import Instance
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.base import verdict
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
 from phaselect.solvers.finish import finish_signs
 from phaselect.solvers.result import Result, Status
-from phaselect.spectrum import spectrum
 
 DWAVE_LAM = 0.1
 """The fixed lam at which dwave-samplers solves most, of 0.003, 0.01, 0.03, 0.1 and 0.3 (N = 200, alpha = 1.3, 1.5)."""

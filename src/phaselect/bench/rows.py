@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phaselect.errors import InputError
-from phaselect.files import atomic_write
+from phaselect.base.errors import InputError
+from phaselect.base.files import atomic_write
 
 SECTIONS = ("kernels", "amp", "solutions", "growth")
 """What can be asked for; the rows of the model come with growth."""

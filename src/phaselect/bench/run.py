@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from phaselect.base.errors import InputError
 from phaselect.bench.amp import tasks as amp_tasks
 from phaselect.bench.growth import tasks as growth_tasks
 from phaselect.bench.kernels import tasks as kernel_tasks
@@ -13,7 +14,6 @@ from phaselect.bench.plan import PLANS, Plan
 from phaselect.bench.rows import SECTIONS, Report, Row, Task, measured
 from phaselect.bench.solutions import tasks as solution_tasks
 from phaselect.bench.target import Target
-from phaselect.errors import InputError
 
 TASKS: dict[str, Callable[[Target, Plan], list[Task]]] = {
     "kernels": kernel_tasks,

@@ -5,7 +5,7 @@ Nothing else in the package needs JAX, which is imported with this.
 
 import importlib
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 
 try:
     importlib.import_module("jax")

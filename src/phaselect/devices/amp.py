@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phaselect.channels import local_update_with, output_channel_with
 from phaselect.devices.backend import on
 from phaselect.devices.matrix import DeviceMatrix
 from phaselect.devices.member import Array
 from phaselect.devices.products import Copy, adjoint, forward
-from phaselect.instance import Instance
-from phaselect.schedule import Schedule
+from phaselect.equations.channels import local_update_with, output_channel_with
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import CONVERGED_ON_DEVICE, AMPState, Read, amp_iteration, diverged
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 
 KINDS = ("gpu", "cpu")
 NO_TUNING = {"xla_gpu_autotune_level": "0"}

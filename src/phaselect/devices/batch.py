@@ -18,8 +18,8 @@ from phaselect.devices.backend import MARGIN, free_bytes, on, out_of_memory, too
 from phaselect.devices.member import Array, Batch, Member
 from phaselect.devices.programs import Knobs, Program, compiled, take
 from phaselect.devices.refine import Answer
-from phaselect.instance import Instance
-from phaselect.schedule import Schedule
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.base import Progress, ProgressCallback, Solver, judge
 from phaselect.solvers.certificate import ENUMERABLE, Evidence, determined, touched
 from phaselect.solvers.finish import time_to_quench

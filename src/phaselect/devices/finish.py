@@ -10,7 +10,7 @@ from phaselect.devices.matrix import DeviceMatrix
 from phaselect.devices.member import Array, Member
 from phaselect.devices.products import Copy
 from phaselect.devices.refine import Answer, Part, influence, refine
-from phaselect.instance import Instance, Vector
+from phaselect.problem.instance import Instance, Vector
 from phaselect.solvers.base import Estimate
 from phaselect.solvers.certificate import ENUMERABLE, Evidence, determined, one_group, touched
 

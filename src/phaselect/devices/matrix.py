@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.errors import InputError
 from phaselect.devices.backend import (
     MARGIN,
     NO_TUNING,
@@ -27,8 +28,7 @@ from phaselect.devices.backend import (
     too_large,
 )
 from phaselect.devices.products import Copy, adjoint, forward
-from phaselect.errors import InputError
-from phaselect.matrix import Vector
+from phaselect.problem.matrix import Vector
 
 WORTH_A_COPY = {"gpu": 64 << 20}
 """Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""

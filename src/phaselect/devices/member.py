@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from phaselect.base.errors import InputError
 from phaselect.devices.backend import choose, on, out_of_memory, too_large
-from phaselect.errors import InputError
-from phaselect.instance import Instance, check_generator, check_seed
+from phaselect.problem.instance import Instance, check_generator, check_seed
 
 Array = Any
 """An array of JAX, of which mypy is not asked to know."""

@@ -21,7 +21,7 @@ from phaselect.devices.backend import NO_TUNING
 from phaselect.devices.member import Array, Member
 from phaselect.devices.products import Copy, forward
 from phaselect.devices.refine import Answer, Part, refine, signs_of
-from phaselect.observables import estimate_columns
+from phaselect.problem.observables import estimate_columns
 from phaselect.solvers.amp import AMPState
 from phaselect.solvers.finish import WORTH_REFINING
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from phaselect.instance import Instance
-from phaselect.schedule import Schedule
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
 from phaselect.solvers.langevin import Langevin

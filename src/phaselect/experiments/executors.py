@@ -22,7 +22,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any, Protocol
 
 import phaselect
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Task
 from phaselect.experiments.runs import Pack, run_on_device, run_pack

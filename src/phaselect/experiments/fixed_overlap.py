@@ -13,11 +13,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, check_seed
-from phaselect.parallel import one_blas_thread
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
+from phaselect.problem.instance import Instance, check_seed
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers._metropolis import flip_energy, proposal, random_state
-from phaselect.spectrum import spectrum
 
 LEVELS = 20
 """Temperatures of the anneal before the first sample, from a tenth of mu to mu."""

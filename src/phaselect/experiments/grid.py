@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
+from phaselect.base.ranges import number_range
 from phaselect.experiments.contenders import CONTENDERS
-from phaselect.instance import is_count
-from phaselect.ranges import number_range
+from phaselect.problem.instance import is_count
 
 OPTIONS = ("eps", "product", "replicas")
 KIND = ("solver", "n", *OPTIONS)

@@ -14,13 +14,13 @@ from pathlib import Path
 import numba
 
 import phaselect
+from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Task
 from phaselect.experiments.store import FAILED, Row
-from phaselect.instance import Instance, gaussian_instance
-from phaselect.parallel import one_blas_thread, run_parallel
+from phaselect.problem.instance import Instance, gaussian_instance
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.result import Result, Status
-from phaselect.spectrum import spectrum
 
 Pack = Sequence[Task]
 

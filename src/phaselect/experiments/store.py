@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
+from phaselect.base.tables import Table
 from phaselect.experiments.grid import KIND, Grid
-from phaselect.tables import Table
 
 APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
 VERSION = 2

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import KIND
 from phaselect.experiments.store import FAILED
-from phaselect.tables import Columns, Table, stack
 
 CONFIDENCE = 0.95
 

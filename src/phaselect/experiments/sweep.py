@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
+from phaselect.base.tables import Columns, stack
 from phaselect.experiments.executors import Batches, Executor, Processes
 from phaselect.experiments.grid import KIND, Grid, Task, all_tasks
 from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
-from phaselect.tables import Columns, stack
 
 PACK_SECONDS = 1.0
 """Runs shorter than this are packed together until they take about as long: handing over a pack then costs little."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.schedule import Schedule
-from phaselect.style import MSE_Y, OVERLAP, letter, logarithmic, panels, shades
-from phaselect.tables import Columns, Table, stack
+from phaselect.figures.style import MSE_Y, OVERLAP, letter, logarithmic, panels, shades
+from phaselect.problem.schedule import Schedule
 from phaselect.theory import follow
 
 if TYPE_CHECKING:

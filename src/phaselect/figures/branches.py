@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.schedule import Schedule
-from phaselect.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, letter, logarithmic, panels, shades
-from phaselect.tables import Columns, Table, stack
+from phaselect.figures.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, letter, logarithmic, panels, shades
+from phaselect.problem.schedule import Schedule
 from phaselect.theory import follow, transitions
 
 if TYPE_CHECKING:

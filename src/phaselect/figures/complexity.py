@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
-from phaselect.style import COMPLEXITY, MSE_Y, OVERLAP, letter, panels, shades
-from phaselect.tables import Columns, Table, stack
+from phaselect.figures.style import COMPLEXITY, MSE_Y, OVERLAP, letter, panels, shades
 from phaselect.theory import complexity_at_random, complexity_curve
 
 if TYPE_CHECKING:

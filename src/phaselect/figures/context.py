@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from phaselect.tables import Columns, Table
+from phaselect.base.tables import Columns, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

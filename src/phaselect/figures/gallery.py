@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 import phaselect
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
+from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Executor
 from phaselect.experiments.grid import all_tasks, preset
 from phaselect.experiments.runs import git_revision
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
-from phaselect.style import style
-from phaselect.tables import Table, load_table
+from phaselect.figures.style import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

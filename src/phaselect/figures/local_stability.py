@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
-from phaselect.schedule import Schedule
-from phaselect.style import COMPLEXITY, GREY, MSE_Y, letter, logarithmic, panels, shades
-from phaselect.tables import Columns, Table, stack
+from phaselect.figures.style import COMPLEXITY, GREY, MSE_Y, letter, logarithmic, panels, shades
+from phaselect.problem.schedule import Schedule
 from phaselect.theory import Branch, complexity_curve, entropy_crisis, follow, saddle_point, transitions
 
 if TYPE_CHECKING:

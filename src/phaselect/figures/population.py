@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
+from phaselect.figures.style import letter, panels
 from phaselect.figures.success_curves import analyse, draw_shares, draw_thresholds, legend, size_colours
-from phaselect.style import letter, panels
-from phaselect.tables import Columns, Table, stack
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

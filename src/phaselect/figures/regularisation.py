@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import coexisting, draw_branches, label_ends
 from phaselect.figures.context import Context
-from phaselect.style import ALPHA, BLUE, MSE_Y, MU, OVERLAP, PINK, RED, letter, logarithmic, panels, shades
-from phaselect.tables import Columns, Table, stack
+from phaselect.figures.style import ALPHA, BLUE, MSE_Y, MU, OVERLAP, PINK, RED, letter, logarithmic, panels, shades
 from phaselect.theory import alpha_merge, alpha_recovery, max_overlap, mu_at_overlap, transitions
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
+from phaselect.base.tables import Columns, Table
 from phaselect.figures.context import Context
-from phaselect.style import ALPHA, BLUE, GREEN, GREY, MSE_Y, MU, ORANGE, RED, letter, logarithmic, panels
-from phaselect.tables import Columns, Table
+from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, MSE_Y, MU, ORANGE, RED, letter, logarithmic, panels
 from phaselect.theory import Point, saddle_point_at_overlap, traps
 
 if TYPE_CHECKING:

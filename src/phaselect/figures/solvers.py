@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phaselect.base.tables import Columns, Table
 from phaselect.experiments.contenders import CONTENDERS
-from phaselect.experiments.thresholds import BAYES_OPTIMAL
+from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
+from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
 from phaselect.figures.success_curves import analyse, legend
-from phaselect.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
-from phaselect.tables import Columns, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import KIND
+from phaselect.experiments.limits import BAYES_OPTIMAL, thresholds
 from phaselect.experiments.success import success_table
-from phaselect.experiments.thresholds import BAYES_OPTIMAL, thresholds
-from phaselect.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
-from phaselect.tables import Columns, Table, stack
+from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

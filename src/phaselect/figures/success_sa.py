@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from phaselect.base.tables import Columns, Table
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import analyse, caption, draw_success
-from phaselect.tables import Columns, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.instance import gaussian_instance
-from phaselect.schedule import Schedule
+from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
+from phaselect.problem.instance import gaussian_instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-from phaselect.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
-from phaselect.tables import Columns, Table, stack
 from phaselect.theory import follow, state_evolution
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.tables import Table
+from phaselect.base.tables import Table
 
 Tables = Mapping[str, Table]
 

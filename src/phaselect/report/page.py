@@ -8,15 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 
 import phaselect
+from phaselect.base.files import atomic_write
+from phaselect.base.tables import Table
 from phaselect.figures.gallery import FIGURES, figure_module
-from phaselect.files import atomic_write
 from phaselect.report.ledger import Entry, Tables, Verdict, judge_all, summary
 from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
+from phaselect.report.sizes import threshold_grids
 from phaselect.report.solver_claims import SOLVER_CLAIMS
 from phaselect.report.stability_claims import STABILITY_CLAIMS
 from phaselect.report.theory_claims import THEORY_CLAIMS
-from phaselect.report.thresholds import threshold_grids
-from phaselect.tables import Table
 
 CLAIMS = (*THEORY_CLAIMS, *REGULARISER_CLAIMS, *STABILITY_CLAIMS, *SOLVER_CLAIMS)
 PAPER_FIGURES = 9

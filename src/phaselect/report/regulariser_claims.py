@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from phaselect.base.tables import Table
 from phaselect.report.ledger import (
     Claim,
     Finding,
@@ -14,7 +15,6 @@ from phaselect.report.ledger import (
     regulariser_threshold,
     verdict,
 )
-from phaselect.tables import Table
 
 REGULARISER_CLAIMS: list[Claim] = []
 claim = claims_into(REGULARISER_CLAIMS)

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from phaselect.experiments.thresholds import BAYES_OPTIMAL, Interval
+from phaselect.base.tables import Table
+from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
 from phaselect.report.ledger import Claim, Finding, Judge, Tables, Verdict, claims_into, regulariser_threshold, verdict
-from phaselect.tables import Table
 
 SOLVER_CLAIMS: list[Claim] = []
 claim = claims_into(SOLVER_CLAIMS)

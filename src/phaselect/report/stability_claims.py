@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from phaselect.base.tables import Table
 from phaselect.report.ledger import (
     Claim,
     Finding,
@@ -13,7 +14,6 @@ from phaselect.report.ledger import (
     numbers,
     verdict,
 )
-from phaselect.tables import Table
 
 STABILITY_CLAIMS: list[Claim] = []
 claim = claims_into(STABILITY_CLAIMS)

@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from phaselect.channels import local_update
-from phaselect.matrix import Vector
-from phaselect.parallel import run_parallel
+from phaselect.base.threads import run_parallel
+from phaselect.equations.channels import local_update
+from phaselect.problem.matrix import Vector
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
 BLOCK_BYTES = 4 << 20  # below this a second thread costs more than it brings

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.channels import input_channel, local_update_with, output_channel_with
-from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, is_count
-from phaselect.matrix import Dense
-from phaselect.observables import of_estimate
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.equations.channels import input_channel, local_update_with, output_channel_with
+from phaselect.problem.instance import Instance, Vector, is_count
+from phaselect.problem.matrix import Dense
+from phaselect.problem.observables import of_estimate
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers._passes import amp_pass
 from phaselect.solvers.base import Attempt, Estimate, ProgressCallback, Start, check_run, drive, first_success
 from phaselect.solvers.batch import run_batch

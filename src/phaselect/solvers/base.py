@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, check_seed, signs_of
-from phaselect.observables import against_truth, log10_impostors
-from phaselect.parallel import one_blas_thread
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
+from phaselect.problem.instance import Instance, Vector, check_seed, signs_of
+from phaselect.problem.observables import against_truth, log10_impostors
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.certificate import CERTIFIED_BELOW, EXACT_FIT, Evidence, certified, evidence
 from phaselect.solvers.result import Result, Status, tabulate
 

@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, signs_of
-from phaselect.observables import of_estimate
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.instance import Instance, Vector, signs_of
+from phaselect.problem.observables import of_estimate
+from phaselect.problem.schedule import Schedule
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.base import Estimate, Solver, Start, drive
 from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_x
 from phaselect.solvers.result import Status
-from phaselect.spectrum import spectrum
 
 DIVERGED = 1e6
 """Mean squared change of x in one iteration, in units of the signal, that nothing comes back from."""

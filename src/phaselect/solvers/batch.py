@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance
-from phaselect.parallel import one_blas_thread
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.base import ProgressCallback, better, check_plan, check_run, drive
 from phaselect.solvers.result import Result, Status
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.instance import Instance, Vector
-from phaselect.matrix import restricted
-from phaselect.observables import log10_impostors
+from phaselect.problem.instance import Instance, Vector
+from phaselect.problem.matrix import restricted
+from phaselect.problem.observables import log10_impostors
+from phaselect.problem.spectrum import has_spectrum, spectrum
 from phaselect.solvers.least_squares import least_squares
-from phaselect.spectrum import has_spectrum, spectrum
 
 CERTIFIED_BELOW = -6.0
 """An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""

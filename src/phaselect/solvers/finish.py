@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from phaselect.instance import Instance, Vector, signs_of
+from phaselect.problem.instance import Instance, Vector, signs_of
+from phaselect.problem.spectrum import Spectrum, spectrum
 from phaselect.solvers.base import Estimate
 from phaselect.solvers.least_squares import least_squares, looks_full_rank
-from phaselect.spectrum import Spectrum, spectrum
 
 WORTH_REFINING = 1e-3
 """mse_y above which the signs are wrong anyway, and least squares would polish a failure."""

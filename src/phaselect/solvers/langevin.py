@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, signs_of
-from phaselect.observables import of_signs, to_floats
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.instance import Instance, Vector, signs_of
+from phaselect.problem.observables import of_signs, to_floats
+from phaselect.problem.schedule import Schedule
+from phaselect.problem.spectrum import Spectrum, spectrum
 from phaselect.solvers.base import Estimate, Start
 from phaselect.solvers.batch import run_anywhere, run_batch
 from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
-from phaselect.spectrum import Spectrum, spectrum
 
 
 class LangevinState(NamedTuple):

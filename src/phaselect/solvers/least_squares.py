@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from phaselect.instance import Instance, Vector
-from phaselect.matrix import Dense
+from phaselect.problem.instance import Instance, Vector
+from phaselect.problem.matrix import Dense
 from phaselect.solvers._passes import normal_pass
 
 

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, is_count, signs_of
-from phaselect.observables import of_signs, to_floats
-from phaselect.parallel import run_parallel
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.base.threads import run_parallel
+from phaselect.problem.instance import Instance, Vector, is_count, signs_of
+from phaselect.problem.observables import of_signs, to_floats
+from phaselect.problem.schedule import Schedule
+from phaselect.problem.spectrum import spectrum
 from phaselect.solvers._metropolis import RandomState, next_random, population_kernel, random_state
 from phaselect.solvers.base import Estimate, Start
 from phaselect.solvers.batch import run_anywhere, run_batch
 from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, greedy, time_to_quench
 from phaselect.solvers.result import Status
-from phaselect.spectrum import spectrum
 
 COPIES_A_TASK = 16
 """What a thread takes at a time: enough for an efficient matrix product, fixed so that rounding is too."""

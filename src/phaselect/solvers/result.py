@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.instance import Vector
-from phaselect.schedule import Schedule
+from phaselect.problem.instance import Vector
+from phaselect.problem.schedule import Schedule
 
 Trace = dict[str, NDArray[Any]]
 """A table as named columns of equal length; `pandas.DataFrame(trace)` takes it as it is."""

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance, Vector, signs_of
-from phaselect.observables import of_signs, to_floats
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.instance import Instance, Vector, signs_of
+from phaselect.problem.observables import of_signs, to_floats
+from phaselect.problem.schedule import Schedule
+from phaselect.problem.spectrum import ENERGIES, Spectrum, spectrum
 from phaselect.solvers._metropolis import RandomState, field_kernel, random_state, spectral_kernel
 from phaselect.solvers.base import Estimate, Start, drive
 from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import finish_signs, quenched
 from phaselect.solvers.result import Status
-from phaselect.spectrum import ENERGIES, Spectrum, spectrum
 
 FIELD_SWEEPS = 50
 """Sweeps at one lam that pay for building the couplings (about M^2 N flops in float32); see benchmarks."""

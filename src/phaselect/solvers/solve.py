@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phaselect.errors import InputError
-from phaselect.instance import Instance
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.base import Attempt, ProgressCallback, check_run, first_success
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow

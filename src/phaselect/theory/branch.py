@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.schedule import Schedule
+from phaselect.problem.schedule import Schedule
 from phaselect.theory.control import Control, State
 from phaselect.theory.flow import Arrival, flow
 from phaselect.theory.saddle import Point, Start, point_at, saddle_point, starting_state

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory.branch import Branch, table
 from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import AIM, TOLERANCE, Arrival, channel_map, flow, paramagnet, residual

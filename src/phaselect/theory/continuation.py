@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory.branch import Branch, table
 from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import TOLERANCE, Arrival, channel_map, flow, residual

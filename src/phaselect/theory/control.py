@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 
 
 @dataclass(frozen=True)

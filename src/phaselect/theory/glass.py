@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory.branch import Branch
 from phaselect.theory.clusters import ClusterState
 from phaselect.theory.control import Control

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory.clusters import (
     ClusterState,
     cluster_free_entropy,

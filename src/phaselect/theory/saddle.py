@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory.averages import averages
 from phaselect.theory.control import Control, Overlaps, State, collapse
 from phaselect.theory.flow import Arrival, flow, paramagnet, paramagnet_is_stable

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from phaselect.errors import InputError
+from phaselect.base.errors import InputError
 from phaselect.theory.quadrature import Array, panelled_gaussian
 from phaselect.theory.saddle import Point
 

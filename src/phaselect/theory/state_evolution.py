@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phaselect.errors import InputError
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.schedule import Schedule
 from phaselect.theory.averages import averages
 from phaselect.theory.branch import Branch
 from phaselect.theory.control import check_positive

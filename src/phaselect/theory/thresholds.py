@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from phaselect.errors import InputError
-from phaselect.schedule import Schedule
+from phaselect.base.errors import InputError
+from phaselect.problem.schedule import Schedule
 from phaselect.theory.branch import Branch, points_along, states_along
 from phaselect.theory.continuation import VANISHING, Curve, Path, curve_from, folds, least_slope, make_path
 from phaselect.theory.control import Control, check_positive, check_recoverable, check_tolerance

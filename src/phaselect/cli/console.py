@@ -1,0 +1,110 @@
+"""What the commands share: one-line errors, examples in the help, tables on the screen and in files."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.base.errors import InputError
+from phaselect.base.tables import Table
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+OUT_OF_TIME = 124
+"""Exit code of a sweep that its time limit stopped, as that of `timeout`."""
+
+
+class OneLineErrors(click.Group):
+    """Bad input ends a command with one line on stderr and exit code 2."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """As click's own, with its complaints about options in one line too."""
+        try:
+            code = super().main(*arguments, **options | {"standalone_mode": False})
+        except click.UsageError as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                error.show()
+            else:
+                path = error.ctx.command_path if error.ctx else "phaselect"
+                click.echo(f"phaselect: {' '.join(error.format_message().split())} (see {path} --help)", err=True)
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(context)
+        except InputError as error:
+            click.echo(f"phaselect: {error}", err=True)
+            context.exit(2)
+        except ArithmeticError as error:  # a computation that did not converge, and says so
+            click.echo(f"phaselect: {error}", err=True)
+            context.exit(1)
+        except KeyboardInterrupt as interrupt:
+            click.echo(f"phaselect: interrupted{interrupt}", err=True)
+            context.exit(INTERRUPTED)
+        except BrokenPipeError:  # the reader of our output went away, as in `phaselect ... | head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            context.exit(1)
+
+
+def example(*lines: str) -> Callable[[Any], Any]:
+    """Shows examples at the end of a command's help."""
+    text = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+    def decorate(command: click.Command) -> click.Command:
+        command.epilog = text
+        return command
+
+    return decorate
+
+
+def check_writable(path: str | None, *suffixes: str) -> None:
+    """Say before the work, not after, that the answer could not be written."""
+    if path is None:
+        return
+    if path and Path(path).suffix.lower() not in suffixes:
+        raise InputError(f"{path}: name the file {' or '.join(suffixes)}")
+    folder = Path(path).resolve().parent
+    if not path or not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise InputError(f"cannot write {path!r}: {folder} is not a folder that can be written to")
+
+
+def emit(columns: Mapping[str, NDArray[Any]], out: str | None, as_json: bool = False) -> None:
+    """Write a table to a .csv file, or print it: aligned for people, or as JSON, one list a column."""
+    if out is not None:
+        Table(dict(columns)).save(out)
+        click.echo(f"wrote {out}: {len(next(iter(columns.values())))} rows, {len(columns)} columns", err=True)
+    if as_json:
+        click.echo(json.dumps({name: [plain(value) for value in column] for name, column in columns.items()}))
+    elif out is None:
+        cells = [[name, *map(_shown, column)] for name, column in columns.items()]
+        widths = [max(map(len, column)) for column in cells]
+        for row in zip(*cells, strict=True):
+            click.echo("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def plain(value: Any) -> Any:
+    """A number, string or truth value for JSON, which has no infinity: "inf", and None for what is undefined."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _shown(value: Any) -> str:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,149 @@
+"""`phaselect figure` and `phaselect report`: the paper's figures, and a page with all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from phaselect.base.errors import InputError
+from phaselect.cli.console import check_writable, example
+from phaselect.cli.sweeps import SCALE, STORE, executor, executor_options
+from phaselect.figures.gallery import FIGURES
+from phaselect.figures.style import SUFFIXES
+
+if TYPE_CHECKING:
+    from phaselect.base.tables import Table
+    from phaselect.figures.context import Scale
+    from phaselect.figures.gallery import Studio
+
+FOLDER = click.Path(file_okay=False)
+
+
+def studio_options(command: Any) -> Any:
+    """The options that say with what, and where, figures are computed."""
+    options = (
+        click.option("--scale", type=SCALE, default="small", show_default=True, help="small: minutes; paper: hours."),
+        click.option(
+            "--store", type=STORE, help="Store of the runs behind success figures; default: one in the cache."
+        ),
+        click.option("--stored", is_flag=True, help="Take the runs that the store has; compute none."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return executor_options(command)
+
+
+@contextmanager
+def studio(
+    title: str,
+    scale: Scale,
+    store: str | None,
+    stored: bool,
+    workers: int | None,
+    scheduler: str | None,
+    local_cluster: int | None,
+) -> Iterator[Studio]:
+    """A studio that shows its progress on stderr."""
+    from phaselect.cli.progress import work_bar
+    from phaselect.figures.gallery import Studio
+
+    place = executor(workers, scheduler, local_cluster)
+    with work_bar(title) as bar:
+        yield Studio(scale, Path(store) if store else None, stored, place, progress=bar.share, sweep_progress=bar.runs)
+
+
+@example(
+    "phaselect figure complexity --out complexity.pdf",
+    "phaselect figure success_amp --scale small --store runs.db --out success_amp.png",
+    "phaselect figure --all --out figures",
+    "phaselect figure branches --from docs/tables/branches.csv --out branches.svg",
+)
+@click.command()
+@click.argument("name", required=False, type=click.Choice(FIGURES), metavar="[NAME]")
+@click.option("--all", "every", is_flag=True, help="All figures and their tables, into the folder --out.")
+@click.option("--out", required=True, help="The figure to write (.png, .pdf or .svg); with --all, a folder.")
+@click.option("--table", "table_out", type=click.Path(dir_okay=False), help="Also write the table to this .csv file.")
+@click.option("--from", "source", type=click.Path(), help="Draw this table (with --all: the tables in this folder).")
+@studio_options
+def figure(name: str | None, every: bool, out: str, table_out: str | None, source: str | None, **options: Any) -> None:
+    """Compute and draw a figure.
+
+    Of the paper: complexity, branches, stabilities, regularisation, annealing, success_sa, success_amp,
+    success_langevin, local_stability. Beyond it: critical_product, trajectories, solvers, population, rsb.
+
+    Tables of theory are kept in a cache, runs in a store: the second time is fast. A table says in its first
+    lines what computed it.
+    """
+    from phaselect.figures.gallery import draw
+    from phaselect.figures.style import save
+
+    if every == (name is not None):
+        raise InputError(f"give the name of a figure, or --all, not both; the figures are {', '.join(FIGURES)}")
+    if every and table_out is not None:
+        raise InputError("--table goes with one figure; --all writes every table into the folder --out")
+    if every:
+        write_all(Path(out), source, options)
+        return
+    assert name is not None
+    check_writable(out, *SUFFIXES)
+    check_writable(table_out, ".csv")
+    table = one_table(name, source, options)
+    save(draw(name, table), out)
+    if table_out is not None:
+        table.save(table_out)
+    click.echo(f"wrote {out}" + (f" and {table_out}" if table_out else ""))
+
+
+def write_all(folder: Path, source: str | None, options: dict[str, Any]) -> dict[str, Table]:
+    """Every figure as .png and .pdf, and its table, into a folder."""
+    from phaselect.figures.gallery import draw, make_folder
+    from phaselect.figures.style import save
+
+    if source is not None:
+        missing = [name for name in FIGURES if not (Path(source) / f"{name}.csv").is_file()]
+        if missing:
+            raise InputError(f"{source} must be a folder with a table of each figure; missing: {', '.join(missing)}")
+    make_folder(folder)
+    tables = {}
+    for name in FIGURES:
+        tables[name] = table = one_table(name, None if source is None else str(Path(source) / f"{name}.csv"), options)
+        drawn = draw(name, table)
+        for suffix in (".png", ".pdf"):
+            save(drawn, folder / f"{name}{suffix}")
+        table.save(folder / f"{name}.csv")
+        click.echo(f"wrote {folder / name}.png, .pdf and .csv")
+    return tables
+
+
+def one_table(name: str, source: str | None, options: dict[str, Any]) -> Table:
+    """The table of a figure: read from a file, or from the studio."""
+    from phaselect.base.tables import load_table
+
+    if source is not None:
+        return load_table(source)
+    with studio(name, **options) as work:
+        return work.table(name)
+
+
+@example(
+    "phaselect report --out report",
+    "phaselect report --scale paper --store runs.db --out report",
+    "phaselect report --from docs/tables --out report",
+)
+@click.command()
+@click.option("--out", type=FOLDER, required=True, help="Folder for index.html, the figures and their tables.")
+@click.option("--from", "source", type=FOLDER, help="Draw the tables in this folder; compute nothing.")
+@studio_options
+def report(out: str, source: str | None, **options: Any) -> None:
+    """Build one page with all figures, the thresholds by size, and each claim of the paper with our verdict.
+
+    The page, index.html, is self-contained: it needs no network and no other file.
+    """
+    from phaselect.report.page import build_report
+
+    tables = write_all(Path(out), source, options)
+    click.echo(f"wrote {build_report(tables, Path(out))}")

@@ -1,0 +1,211 @@
+"""`phaselect sweep`, `success`, `export` and `merge`: many runs into a store, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from phaselect.base.errors import InputError
+from phaselect.cli.console import INTERRUPTED, OUT_OF_TIME, check_writable, emit, example
+from phaselect.cli.progress import work_bar
+from phaselect.experiments.contenders import CONTENDERS
+from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
+
+STORE = click.Path(dir_okay=False)
+SCALE = click.Choice(["small", "paper"])
+EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
+
+
+def executor(workers: int | None, scheduler: str | None, local_cluster: int | None, device: str | None = None) -> Any:
+    """Where the runs happen, from the options that say so."""
+    from phaselect.experiments.executors import Batches, Dask, Here, Processes
+
+    if sum(option is not None for option in (workers, scheduler, local_cluster, device)) > 1:
+        raise InputError("give one of --workers, --scheduler, --local-cluster and --device")
+    if device is not None:
+        return Batches(device)
+    if (workers is not None and workers < 0) or (local_cluster is not None and local_cluster < 1):
+        raise InputError("--workers takes 0 (in this process) or more, --local-cluster 1 or more")
+    if scheduler is not None:
+        return Dask(scheduler)
+    if local_cluster is not None:
+        return Dask(workers=local_cluster)
+    return Processes() if workers is None else Processes(workers) if workers else Here()
+
+
+def executor_options(command: Any) -> Any:
+    """The three options that say where runs happen."""
+    options = (
+        click.option("--workers", type=int, help="Processes on this machine; 0 for none but this. Default: all cores."),
+        click.option("--scheduler", help="Join the Dask cluster of this scheduler, tcp://host:port."),
+        click.option("--local-cluster", type=int, help="Start a Dask cluster of so many processes here."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@example(
+    "phaselect sweep --solver amp --n 100,200 --alpha 1.1:1.475:0.025 --eps 0.1,0.01 --instances 20 --store runs.db",
+    "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
+    "phaselect sweep --solver amp --n 3200 --alpha 1.1:1.2:0.01 --instances 100 --store runs.db --device gpu",
+    "phaselect sweep --config sweep.toml --store runs.db",
+    "phaselect sweep --status --store runs.db",
+)
+@click.command()
+@click.option("--store", type=STORE, required=True, help="The SQLite file that holds the runs; made if there is none.")
+@click.option("--solver", help=f"{', '.join(CONTENDERS)}; several: A,B,C.")
+@click.option("--n", help="Unknowns: a list, 100,200,400.")
+@click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
+@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list; 0.1 by default.")
+@click.option("--product", help="Products mu*lam, 0 for lam = 0; a list; 1 by default, 0.75 for langevin.")
+@click.option("--replicas", help="Copies in population annealing; a list; 64 by default.")
+@click.option("--instances", type=int, help="Instances at each point; 20 by default.")
+@click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
+@click.option("--config", type=click.Path(dir_okay=False), help="A TOML file with the grids, instead of the above.")
+@click.option("--preset", "preset_name", type=click.Choice(preset_names()), help="The sweep behind a figure.")
+@click.option("--scale", type=SCALE, help="Size of the preset; small by default.")
+@executor_options
+@click.option(
+    "--device", type=click.Choice(["gpu", "cpu"]), help="Batches as one JAX program: amp, amp-paper, pa, langevin."
+)
+@click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--status", "show_status", is_flag=True, help="Compute nothing: show what is done, failed and missing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
+@click.pass_context
+def sweep(
+    context: click.Context,
+    /,
+    store: str,
+    config: str | None,
+    preset_name: str | None,
+    scale: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    local_cluster: int | None,
+    device: str | None,
+    time_limit: float | None,
+    retry_failed: bool,
+    show_status: bool,
+    as_json: bool,
+    **grid: Any,
+) -> None:
+    """Run solvers on many random instances; a row a run, in a store that a killed sweep goes on from.
+
+    Runs that the store has are not repeated. Ctrl-C lets the running ones finish (a second one does not) and
+    exits with 130, --time-limit with 124; the same command goes on. Exit code 1: some runs have failed.
+    """
+    from phaselect.experiments.store import Store
+    from phaselect.experiments.sweep import run_sweep, status
+
+    if scale is not None and preset_name is None:
+        raise InputError("--scale goes with --preset")
+    grids = _grids(config, preset_name, scale or "small", grid)
+    if as_json and not show_status:
+        raise InputError("--json goes with --status; `phaselect export` writes the runs")
+    if show_status:
+        emit(status(grids, store), None, as_json)
+        _show_failures(store)
+        return
+    if retry_failed and not grids and Path(store).exists():
+        with Store(store, read_only=True) as rows:
+            grids = rows.grids()
+    if not grids:
+        raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
+    place = executor(workers, scheduler, local_cluster, device)
+    with work_bar() as bar:
+        done = run_sweep(grids, store, place, retry_failed=retry_failed, time_limit=time_limit, progress=bar.runs)
+    click.echo(f"{store}: {done.found + done.added} of {done.total} runs, {done.added} new, {done.failed} failed")
+    if done.failed:
+        _show_failures(store)
+    if done.stopped:
+        click.echo(f"{done.stopped}: the same command goes on from here", err=True)
+    context.exit(EXIT_CODES.get(done.stopped, 1 if done.failed else 0))
+
+
+@example("phaselect export runs.db --out runs.csv", "phaselect export runs.db --out runs.parquet")
+@click.command()
+@click.argument("store", type=STORE)
+@click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .csv or .parquet file to write.")
+def export(store: str, out: str) -> None:
+    """Write the rows of a store to a table; also while a sweep is running."""
+    from phaselect.experiments.store import Store
+
+    check_writable(out, ".csv", ".parquet")
+    with Store(store, read_only=True) as rows:
+        table = rows.table()
+    if Path(out).suffix.lower() == ".parquet":
+        table.save_parquet(out)
+    else:
+        table.save(out)
+    click.echo(f"wrote {out}: {len(table)} rows")
+
+
+@example(
+    "phaselect success runs.db",
+    "phaselect success runs.db --curves --out success.csv",
+    "phaselect success runs.db --json",
+)
+@click.command()
+@click.argument("store", type=STORE)
+@click.option("--curves", is_flag=True, help="The share of successes at each alpha instead, and the time to solution.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@click.option("--out", type=click.Path(dir_okay=False), help="Write the table to this .csv file.")
+def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
+    """The ratio alpha at which half of the instances are recovered, for each solver and size in a store.
+
+    A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic regression, low and high from a
+    bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and inf for unknown); kind "limit"
+    (n = 0) is its limit for large N, from a + b N^-c with three sizes or more; the Bayes-optimal threshold is 1.128.
+    With --curves: the share p of successes with its Wilson interval, the mean seconds of a run, and the seconds of
+    repeated runs until one has succeeded with 50 % and 99 % certainty.
+    """
+    from phaselect.experiments.limits import thresholds
+    from phaselect.experiments.store import Store
+    from phaselect.experiments.success import success_table
+
+    check_writable(out, ".csv")
+    with Store(store, read_only=True) as open_store:
+        rows = open_store.table()
+    if len(rows) == 0:
+        raise InputError(f"{store} has no runs yet")
+    emit(success_table(rows) if curves else thresholds(rows), out, as_json)
+
+
+@example("phaselect merge all.db laptop.db cluster.db")
+@click.command()
+@click.argument("store", type=STORE)
+@click.argument("others", nargs=-1, required=True, type=STORE)
+def merge(store: str, others: tuple[str, ...]) -> None:
+    """Add the runs of other stores to STORE, which is made if there is none; each run is kept once."""
+    from phaselect.experiments.store import Store
+
+    sources = [Store(path, read_only=True) for path in others]
+    with Store(store) as target:
+        for source in sources:
+            with source:
+                click.echo(f"{source.path}: {target.merge(source)} new of {len(source)} runs")
+
+
+def _grids(config: str | None, preset_name: str | None, scale: str, grid: dict[str, Any]) -> list[Grid]:
+    given = {name: value for name, value in grid.items() if value is not None}
+    if (config is not None) + (preset_name is not None) + bool(given) > 1:
+        raise InputError("give --config, or --preset, or the grid itself (--solver, --n, --alpha ...), not several")
+    if config is not None:
+        return load_grids(config)
+    if preset_name is not None:
+        return preset(preset_name, scale)
+    return [Grid.from_dict(given)] if given else []
+
+
+def _show_failures(store: str) -> None:
+    from phaselect.experiments.store import Store
+
+    with Store(store, read_only=True) as rows:
+        errors = list(rows.failures().values())
+    for text, count in zip(*np.unique(errors, return_counts=True), strict=True):
+        click.echo(f"failed {count} time{'s' if count > 1 else ''}: {text}", err=True)

@@ -1,0 +1,279 @@
+"""`phaselect theory ...`: the replica theory on the command line, a table or a figure from one call each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.base.errors import InputError
+from phaselect.base.ranges import number_range
+from phaselect.base.tables import Table
+from phaselect.cli.console import check_writable, emit, example
+from phaselect.cli.progress import work_bar
+from phaselect.figures.style import SUFFIXES
+
+START = click.Choice(["uninformed", "informed"])
+
+
+@click.group()
+def theory() -> None:
+    """What the replica theory predicts, for a Gaussian A and a signal of unit variance."""
+
+
+def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The three options that every table has."""
+    command = click.option("--plot", type=click.Path(dir_okay=False), help="Draw it (.png, .pdf or .svg).")(command)
+    command = click.option("--out", type=click.Path(dir_okay=False), help="Write the table to this .csv file.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")(command)
+
+
+def _check_outputs(out: str | None, plot: str | None) -> None:
+    check_writable(out, ".csv")
+    check_writable(plot, *SUFFIXES)
+
+
+def _warn_unconverged(converged: NDArray[np.bool_]) -> None:
+    if not converged.all():
+        click.echo(
+            f"{int(np.sum(~converged))} of {converged.size} rows did not converge: they are no saddle points", err=True
+        )
+
+
+def _plot(figure: Callable[[], Any], path: str | None) -> None:
+    from phaselect.figures.style import save, style
+
+    if path is not None:
+        with style():
+            save(figure(), path)
+        click.echo(f"wrote {path}", err=True)
+
+
+@example(
+    "phaselect theory point --alpha 1.2 --mu 5",
+    "phaselect theory point --alpha 1.2 --mu 100 --start informed --json",
+    "phaselect theory point --alpha 1.7 --mu 2.5 --phi 0.1 --plot gaps.png",
+)
+@theory.command()
+@click.option("--alpha", type=float, required=True, help="Measurements per unknown.")
+@click.option("--mu", type=float, required=True, help="Inverse temperature of the signs.")
+@click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
+@click.option("--phi", type=float, default=0.0, show_default=True, help="Chemical potential of right signs.")
+@click.option("--start", type=START, default="uninformed", show_default=True, help="Where the search begins.")
+@outputs
+def point(
+    alpha: float, mu: float, lam: float, phi: float, start: str, as_json: bool, out: str | None, plot: str | None
+) -> None:
+    """One saddle point: order parameters, free entropy, observables, stability; the figure shows its gaps."""
+    from phaselect.figures.plots import draw_point
+    from phaselect.theory import saddle_point
+
+    _check_outputs(out, plot)
+    found = saddle_point(alpha, mu, lam, phi, start)
+    record = found.to_dict()
+    if out is not None:
+        Table({name: np.array([value]) for name, value in record.items() if name != "message"}).save(out)
+        click.echo(f"wrote {out}", err=True)
+    if as_json:
+        click.echo(json.dumps(record))
+    elif out is None:
+        for name, value in record.items():
+            click.echo(f"{name:22}{value:.8g}" if isinstance(value, float) else f"{name:22}{value}")
+    _warn_unconverged(np.array([found.converged]))
+    _plot(lambda: draw_point(found), plot)
+
+
+@example(
+    "phaselect theory branch --alpha 1.2 --product 1",
+    "phaselect theory branch --alpha 1.6 --lam 0 --mu0 1 --mu-max 50 --folds --plot s_curve.png",
+)
+@theory.command()
+@click.option("--alpha", type=float, required=True, help="Measurements per unknown.")
+@click.option("--lam", type=float, help="Anneal mu at this fixed regulariser.")
+@click.option("--product", type=float, help="Anneal at this fixed mu*lam; 1, the matched prior, by default.")
+@click.option("--mu0", type=float, default=0.5, show_default=True, help="First inverse temperature.")
+@click.option("--mu-max", type=float, default=3e4, show_default=True, help="Last inverse temperature.")
+@click.option("--eps", type=float, help="mu grows by a factor 1 + eps a row; 0.2 by default.")
+@click.option("--start", type=START, help="Which branch; uninformed by default.")
+@click.option(
+    "--folds", is_flag=True, help="The curve with m > 0 through the informed point at mu-max, unstable part included."
+)
+@outputs
+def branch(
+    alpha: float,
+    lam: float | None,
+    product: float | None,
+    mu0: float,
+    mu_max: float,
+    eps: float | None,
+    start: str | None,
+    folds: bool,
+    as_json: bool,
+    out: str | None,
+    plot: str | None,
+) -> None:
+    """Saddle points along an infinitely slow anneal, with the column names of a solver's trace."""
+    from phaselect.figures.plots import draw_branch
+    from phaselect.problem.schedule import Schedule
+    from phaselect.theory import follow, trace_curve
+    from phaselect.theory.control import check_positive
+
+    _check_outputs(out, plot)
+    if lam is not None and product is not None:
+        raise InputError("give --lam or --product, not both")
+    if folds and (eps is not None or start is not None):
+        raise InputError("--folds sets its own steps and starts from the signal: leave out --eps and --start")
+    if not 0 < mu0 < mu_max < np.inf:
+        raise InputError(f"need 0 < mu0 < mu-max, got mu0 = {mu0:g}, mu-max = {mu_max:g}")
+    eps = 0.2 if eps is None else eps
+    if folds:
+        rule: dict[str, float] = {"lam": lam} if lam is not None else {"product": 1.0 if product is None else product}
+        table = trace_curve(alpha, **rule, mu=mu_max, start="informed", mu_range=(mu0, mu_max))
+    else:
+        if lam is not None:
+            schedule = Schedule.fixed_lambda(lam, mu0=mu0, mu_max=mu_max, eps=eps)
+        else:
+            steady = 1.0 if product is None else product
+            check_positive("product", steady)
+            schedule = Schedule.fixed_product(steady, mu0=mu0, mu_max=mu_max, eps=eps)
+        table = follow(alpha, schedule, start or "uninformed")
+    shown = ["mu", "lam", "m", "O", "mse_y", "free_entropy", "complexity", "replicon", "trusted"]
+    shown += ["stable"] if folds else []
+    emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
+    _warn_unconverged(table["converged"])
+    _plot(lambda: draw_branch(table), plot)
+
+
+@example("phaselect theory threshold --product 1", "phaselect theory threshold --product 0.5 --product 1 --product 2")
+@theory.command()
+@click.option(
+    "--product", type=float, multiple=True, default=(1.0,), show_default=True, help="mu*lam; may be repeated."
+)
+@click.option("--tolerance", type=float, default=1e-5, show_default=True, help="Precision of alpha.")
+@outputs
+def threshold(product: tuple[float, ...], tolerance: float, as_json: bool, out: str | None, plot: str | None) -> None:
+    """Smallest alpha at which an infinitely slow anneal at fixed mu*lam recovers the signal."""
+    from phaselect.figures.plots import draw_thresholds
+    from phaselect.theory import critical_alpha
+    from phaselect.theory.control import check_positive
+
+    _check_outputs(out, plot)
+    products = sorted(product)
+    for value in products:
+        check_positive("product", value)
+    alphas = []
+    with work_bar() as bar:
+        for count, value in enumerate(products):
+            bar.share(count / len(products))
+            alphas.append(critical_alpha(value, tolerance))
+    emit({"product": np.array(products), "critical_alpha": np.array(alphas)}, out, as_json)
+    _plot(lambda: draw_thresholds(products, alphas), plot)
+
+
+@example(
+    "phaselect theory diagram --lam 0.005", "phaselect theory diagram --lam 0 --alphas 1.1:1.7:0.1 --plot diagram.png"
+)
+@theory.command()
+@click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
+@click.option("--alphas", default="1.1:1.7:0.05", show_default=True, help="FIRST:LAST:STEP, or a list A,B,C.")
+@outputs
+def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str | None) -> None:
+    """Where informed and uninformed branches coexist at fixed lam: spinodals, first-order line, thresholds.
+
+    Columns: mu_spinodal, the informed branch is born; mu_first_order, equal free entropy; mu_uninformed_end, an anneal
+    would jump (inf: never). nan: no such point. alpha_recovery: from here an anneal at this lam reaches m > 0.9 (inf:
+    nowhere); alpha_merge: from here there is one branch at every mu (nan: there always is).
+    """
+    from phaselect.figures.plots import draw_diagram
+    from phaselect.theory import phase_diagram
+
+    _check_outputs(out, plot)
+    grid = number_range(alphas, "--alphas")
+    with work_bar() as bar:
+        found = phase_diagram(lam, grid, progress=bar.share)
+    thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
+    everywhere = {name: np.full(len(grid), value) for name, value in thresholds.items()}
+    emit(found.lines | everywhere if out or as_json else found.lines, out, as_json)
+    for name, value in thresholds.items():
+        click.echo(f"{name:15}{value:.5g}", err=True)
+    _plot(lambda: draw_diagram(found), plot)
+
+
+@example("phaselect theory complexity --alpha 1.7 --overlap 0.4 --plot complexity.png")
+@theory.command()
+@click.option("--alpha", type=float, default=1.7, show_default=True, help="Measurements per unknown.")
+@click.option("--overlap", type=float, required=True, help="Overlap O of the signs with the truth, in (-1, 1).")
+@click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
+@click.option("--mu0", type=float, default=0.01, show_default=True, help="First inverse temperature.")
+@click.option("--mu-max", type=float, default=300.0, show_default=True, help="Last inverse temperature.")
+@click.option("--points", type=int, default=40, show_default=True, help="How many.")
+@outputs
+def complexity(
+    alpha: float,
+    overlap: float,
+    lam: float,
+    mu0: float,
+    mu_max: float,
+    points: int,
+    as_json: bool,
+    out: str | None,
+    plot: str | None,
+) -> None:
+    """How many sign vectors have a given overlap and misfit: complexity against mse_y and m at fixed overlap."""
+    from phaselect.figures.plots import draw_complexity
+    from phaselect.theory import complexity_curve
+
+    _check_outputs(out, plot)
+    if not (0 < mu0 < mu_max < np.inf) or points < 2:
+        raise InputError("need 0 < mu0 < mu-max and at least 2 points")
+    table = complexity_curve(alpha, lam, overlap=overlap, mus=np.geomspace(mu0, mu_max, points).tolist())
+    shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "trusted")
+    emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
+    _warn_unconverged(table["converged"])
+    _plot(lambda: draw_complexity(table), plot)
+
+
+@example("phaselect theory bayes --alpha 1.1", "phaselect theory bayes --alpha 0.7 --alpha 1.1 --plot mmse.png")
+@theory.command()
+@click.option("--alpha", type=float, multiple=True, required=True, help="Measurements per unknown; may be repeated.")
+@outputs
+def bayes(alpha: tuple[float, ...], as_json: bool, out: str | None, plot: str | None) -> None:
+    """Mean squared error of Bayes-optimal inference: by message passing, and by the best estimator there is.
+
+    Columns: mse_x, reached by message passing; mse_x_informed, by any means; phase: easy (the first is 0), hard (only
+    the second is), impossible.
+    """
+    from phaselect.figures.plots import draw_bayes
+    from phaselect.theory import bayes_optimal
+
+    _check_outputs(out, plot)
+    results = [bayes_optimal(value) for value in sorted(alpha)]
+    names = ("alpha", "mse_x", "mse_x_informed", "phase")
+    emit({name: np.array([getattr(result, name) for result in results]) for name in names}, out, as_json)
+    _plot(lambda: draw_bayes(results), plot)
+
+
+@example("phaselect theory clusters --alpha 1.5", "phaselect theory clusters --alpha 1.3 --alpha 1.5 --plot trap.png")
+@theory.command()
+@click.option("--alpha", type=float, multiple=True, required=True, help="Measurements per unknown; may be repeated.")
+@click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
+@outputs
+def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | None, plot: str | None) -> None:
+    """One step of replica symmetry breaking: where sign vectors gather in clusters, and how well the best of them fit.
+
+    Columns: mu_leave, an overlap with the signal begins to grow (inf: never); mu_dynamical, clusters form; mu_static,
+    few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan: not
+    found). An anneal that has not found the signal by mu_dynamical is trapped between the two misfits.
+    """
+    from phaselect.figures.plots import draw_traps
+    from phaselect.theory import traps
+
+    _check_outputs(out, plot)
+    with work_bar() as bar:
+        table = traps(sorted(alpha), lam, progress=bar.share)
+    emit(table, out, as_json)
+    _plot(lambda: draw_traps(table), plot)

@@ -1,0 +1,1 @@
+"""One function per equation, for arrays of NumPy and of JAX."""

@@ -1,0 +1,69 @@
+"""The demonstration: one instance, four solvers, one table and one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, panels, style
+from phaselect.problem.instance import Instance
+from phaselect.problem.observables import overlap
+from phaselect.problem.schedule import Schedule
+from phaselect.solvers.amp import AMP
+from phaselect.solvers.base import ProgressCallback
+from phaselect.solvers.langevin import Langevin
+from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.result import Result, Status
+from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMES = {
+    "amp": "message passing",
+    "sa": "simulated annealing",
+    "pa": "population annealing",
+    "langevin": "Langevin",
+}
+
+
+def compare(problem: Instance, seed: int, progress: ProgressCallback | None = None) -> list[Result]:
+    """Run the four solvers on one instance, each to the end of its anneal."""
+    amp_schedule = Schedule.matched(mu0=1.0, mu_max=1e4, eps=0.05, steps=1, unit="iterations", hold=500)
+    runs: list[Callable[[], Result]] = [
+        lambda: AMP().run(problem, amp_schedule, seed=seed, progress=progress),
+        lambda: SimulatedAnnealing(eager=False).run(problem, seed=seed, progress=progress),
+        lambda: PopulationAnnealing(replicas=128, eager=False).run(problem, seed=seed, progress=progress),
+        lambda: Langevin(eager=False).run(problem, seed=seed, progress=progress),
+    ]
+    results: list[Result] = []
+    for run in runs:
+        results.append(run())
+        if results[-1].status is Status.INTERRUPTED:
+            break
+    return results
+
+
+def row(problem: Instance, result: Result) -> tuple[str, str, str, str, str]:
+    """Solver, status, m, mse_y and seconds, as printed."""
+    m = "-" if problem.x0 is None else f"{overlap(problem.x0, result.x):.4f}"
+    status = result.status.name.lower().replace("_", " ")
+    return NAMES[result.solver], status, m, f"{result.mse_y:.1e}", f"{result.seconds:.2f}"
+
+
+def draw(problem: Instance, results: list[Result]) -> Figure:
+    """Overlap and residual along each anneal."""
+    figure, (left, right) = panels(2)
+    styles = (("-", BLUE), ("--", RED), ("-.", GREEN), (":", PINK))
+    with style():
+        for result, (dashes, colour) in zip(results, styles, strict=False):
+            trace = result.trace
+            left.semilogx(trace["mu"], trace["m"], dashes, color=colour)
+            right.loglog(trace["mu"], trace["mse_y"], dashes, color=colour, label=NAMES[result.solver])
+        for axes, label in ((left, OVERLAP), (right, MSE_Y)):
+            axes.set(xlabel=MU, ylabel=label, xlim=(0.5, 3e4))
+        left.set_ylim(-0.03, 1.05)
+        right.set_ylim(1e-10, 1)
+        right.legend(loc="lower left")
+        figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$")
+    return figure

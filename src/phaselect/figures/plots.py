@@ -1,0 +1,153 @@
+"""Quick looks at the theory's tables: one function a command, a matplotlib Figure each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phaselect.figures.style import ALPHA, BLUE, COMPLEXITY, GREEN, MSE_Y, MU, OVERLAP, RED, logarithmic, panels
+from phaselect.theory import (
+    BayesOptimal,
+    Branch,
+    PhaseDiagram,
+    Point,
+    bayes_optimal,
+    complexity_at_random,
+    stability_density,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_point(point: Point) -> Figure:
+    """The distribution of the gaps at a saddle point."""
+    figure, (axes,) = panels(1)
+    density = stability_density(point, 4 * np.sinh(np.linspace(-6, 6, 601)) / np.sinh(6))  # dense around 0
+    axes.plot(density.gap, density.P, color=BLUE, label=r"$P(\Delta)$")
+    axes.plot(density.gap, density.P_right, "--", color=RED, label=r"$P_*(\Delta)$, right sign")
+    axes.set(xlabel=r"gap $\Delta = (Ax)_\nu$", ylabel="density", ylim=(0, None), xlim=(-4, 4))
+    axes.legend()
+    title = rf"$\alpha = {point.alpha:g}$, $\mu = {point.mu:g}$, $\lambda = {point.lam:g}$"
+    figure.suptitle(title + (rf", $\phi = {point.phi:g}$" if point.phi else ""))
+    return figure
+
+
+def draw_branch(branch: Branch) -> Figure:
+    """Overlap and residual along a branch; unstable parts, if any, dashed."""
+    figure, (left, right) = panels(2)
+    stable = branch.get("stable", np.ones(branch["mu"].size, dtype=bool))
+    for axes, name, label in ((left, "m", OVERLAP), (right, "mse_y", MSE_Y)):
+        axes.plot(branch["mu"], np.where(stable, branch[name], np.nan), color=BLUE, label="stable")
+        if not stable.all():
+            near = stable & ~(np.roll(stable, 1) & np.roll(stable, -1))  # the dashes touch the line
+            axes.plot(branch["mu"], np.where(~stable | near, branch[name], np.nan), "--", color=RED, label="unstable")
+        axes.set(xlabel=MU, ylabel=label)
+        logarithmic(axes, "x", branch["mu"])
+    left.set_ylim(-0.03, 1.05)
+    logarithmic(right, "y", branch["mse_y"])
+    if not stable.all():
+        left.legend()
+    lam, product = branch["lam"], branch["mu"] * branch["lam"]
+    rule = rf"$\lambda = {lam[0]:g}$" if np.ptp(lam) == 0 else rf"$\mu\lambda = {product[0]:.4g}$"
+    figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$, {rule}")
+    return figure
+
+
+def draw_thresholds(products: list[float], alphas: list[float]) -> Figure:
+    """Threshold of the anneal against its product."""
+    figure, (axes,) = panels(1)
+    axes.plot(products, alphas, "o-", color=BLUE)
+    axes.axhline(1.1285, color="grey", lw=0.8, ls=":")
+    axes.text(0.98, 1.1285, "Bayes-optimal", transform=axes.get_yaxis_transform(), fontsize=7, ha="right", va="bottom")
+    axes.set(xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers")
+    logarithmic(axes, "x", np.array(products))
+    return figure
+
+
+def draw_diagram(diagram: PhaseDiagram) -> Figure:
+    """Spinodals and first-order line."""
+    figure, (axes,) = panels(1)
+    lines = diagram.lines
+    styles = (
+        ("mu_spinodal", "-", BLUE, "informed branch born"),
+        ("mu_first_order", "--", RED, "equal free entropy"),
+        ("mu_uninformed_end", ":", GREEN, "uninformed branch ends"),
+    )
+    for name, style, colour, label in styles:
+        if not np.isfinite(lines[name]).any():
+            continue
+        axes.plot(
+            lines["alpha"],
+            np.where(np.isfinite(lines[name]), lines[name], np.nan),
+            style,
+            marker=".",
+            color=colour,
+            label=label,
+        )
+    marks = ((diagram.alpha_recovery, "-.", "anneal recovers"), (diagram.alpha_merge, "-", "branches merge"))
+    for value, style, label in marks:
+        if lines["alpha"].min() <= value <= lines["alpha"].max() + 0.1:
+            axes.axvline(value, ls=style, color="grey", lw=0.8, label=f"{label}: {value:.3f}")
+    axes.set(xlabel=ALPHA, ylabel=MU)
+    logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
+    axes.legend(frameon=True, edgecolor="white", framealpha=0.9)  # over the vertical lines
+    figure.suptitle(rf"$\lambda = {diagram.lam:g}$")
+    return figure
+
+
+def draw_complexity(curve: Branch) -> Figure:
+    """Complexity against residual and overlap, with its maximum; dotted where replica symmetry fails."""
+    figure, (left, right) = panels(2)
+    alpha, O = float(curve["alpha"][0]), float(curve["O"][0])
+    for axes, name, label in ((left, "mse_y", MSE_Y), (right, "m", OVERLAP)):
+        trusted = curve["trusted"] | np.roll(curve["trusted"], 1)  # the dots touch the line
+        axes.plot(curve[name], np.where(trusted, curve["complexity"], np.nan), color=BLUE, label="trusted")
+        beyond = np.where(curve["trusted"], np.nan, curve["complexity"])
+        axes.plot(curve[name], beyond, ":", color=BLUE, label="replica symmetry fails")
+        axes.axhline(complexity_at_random(alpha, O), color=RED, ls="--", lw=0.8, label="random signs")
+        axes.axhline(0, color="grey", lw=0.8)
+        axes.set(xlabel=label, ylabel=COMPLEXITY)
+    left.legend()
+    figure.suptitle(rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$")
+    return figure
+
+
+def draw_bayes(results: list[BayesOptimal]) -> Figure:
+    """Mean squared error against alpha, the points asked for marked."""
+    figure, (axes,) = panels(1)
+    last = max(1.4, *(1.05 * result.alpha for result in results))
+    alphas = np.sort([*np.linspace(0.3, 1.4, 56), 1.0 + 1e-9, 1.1284, 1.1285, last])
+    axes.plot(alphas, [bayes_optimal(alpha).mse_x for alpha in alphas], color=BLUE, label="message passing")
+    axes.plot(alphas, [bayes_optimal(alpha).mse_x_informed for alpha in alphas], "--", color=RED, label="best possible")
+    axes.plot([result.alpha for result in results], [result.mse_x for result in results], "o", color=BLUE)
+    axes.set(xlabel=ALPHA, ylabel=r"$\mathrm{MSE}_x$ of the posterior mean")
+    axes.legend()
+    return figure
+
+
+def draw_traps(table: Branch) -> Figure:
+    """Transitions of the clusters, and the misfit at which an anneal is trapped, against alpha."""
+    figure, (left, right) = panels(2)
+    alpha = table["alpha"]
+    temperatures = (
+        ("mu_leave", "-", BLUE, "$m$ begins to grow"),
+        ("mu_dynamical", "--", RED, "clusters form"),
+        ("mu_static", ":", GREEN, "few clusters dominate"),
+    )
+    misfits = (
+        ("mse_y_dynamical", "--", RED, "where clusters form"),
+        ("mse_y_ground", ":", GREEN, "best without the signal"),
+    )
+    for axes, lines, label in ((left, temperatures, MU), (right, misfits, MSE_Y)):
+        for name, style, colour, text in lines:
+            if not np.isfinite(table[name]).any():
+                continue
+            values = np.where(np.isfinite(table[name]), table[name], np.nan)
+            axes.plot(alpha, values, style, marker="o", ms=3, color=colour, label=text)
+        axes.set(xlabel=ALPHA, ylabel=label)
+        logarithmic(axes, "y", np.concatenate([table[name] for name, *_ in lines]))
+        axes.legend()
+    figure.suptitle(rf"$\lambda = {table['lam'][0]:g}$")
+    return figure

@@ -1,0 +1,258 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from phaselect import InputError, Instance, gaussian_instance, load
+
+
+def test_generator_keeps_the_paper_s_definitions():
+    problem = gaussian_instance(300, 1.3, seed=3, signal_variance=2.5)
+    assert problem.A.shape == (390, 300)
+    assert problem.x0 @ problem.x0 == pytest.approx(300 * 2.5, rel=1e-12)
+    assert np.var(problem.A) == pytest.approx(1 / 300, rel=0.02)
+    np.testing.assert_array_equal(problem.y, np.abs(problem.A @ problem.x0))
+    np.testing.assert_array_equal(problem.signs, np.sign(problem.A @ problem.x0))
+    assert problem.A_test.shape == (200, 300)
+    np.testing.assert_allclose(problem.y_test, np.abs(problem.A_test @ problem.x0))
+
+
+def test_generator_is_deterministic_and_seed_dependent():
+    first, again, other = (gaussian_instance(20, 1.5, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.A, again.A)
+    assert not np.array_equal(first.A, other.A)
+
+
+def test_sparse_signal_keeps_its_norm():
+    problem = gaussian_instance(1000, 1.2, seed=0, density=0.1)
+    assert np.mean(problem.x0 != 0) == pytest.approx(0.1, abs=0.03)
+    assert problem.x0 @ problem.x0 == pytest.approx(1000, rel=1e-12)
+
+
+def test_large_instances_have_a_quarter_of_the_rows_as_test_set():
+    assert gaussian_instance(1000, 1.2, seed=0).A_test.shape == (300, 1000)
+
+
+def test_noise_has_the_variance_asked_for():
+    problem = gaussian_instance(500, 4.0, seed=0, noise=0.01)
+    clean = np.abs(problem.A @ problem.x0)
+    far = clean > 0.5  # not folded at zero
+    assert np.var((problem.y - clean)[far]) == pytest.approx(0.01, rel=0.1)
+    assert problem.y.min() >= 0
+
+
+def test_power_meter_without_noise_reports_the_same_magnitudes():
+    by_abs, by_square = (gaussian_instance(30, 2, seed=0, activation=a) for a in ("abs", "square"))
+    np.testing.assert_allclose(by_abs.y, by_square.y, rtol=1e-12)
+
+
+def test_normalised_units():
+    problem = gaussian_instance(100, 1.5, seed=0, signal_variance=7.0)
+    A, x = problem.gain * problem.A, problem.target_x0
+    assert np.sum(A**2) == pytest.approx(problem.m_rows)
+    assert np.mean(problem.target**2) == pytest.approx(1)
+    np.testing.assert_allclose(np.abs(A @ x), problem.target, rtol=1e-10)
+    np.testing.assert_allclose(x * problem.x_scale, problem.x0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_by_blocks(dtype, monkeypatch):
+    monkeypatch.setattr("phaselect.problem.matrix.BLOCK_ROWS", 7)
+    problem = gaussian_instance(20, 1.5, seed=0)
+    problem = Instance(problem.A.astype(dtype), problem.y)
+    rng = np.random.default_rng(0)
+    x, z = rng.standard_normal(20), rng.standard_normal(30)
+    A = problem.A.astype(np.float64)
+    np.testing.assert_allclose(problem.measure(x), A @ x, rtol=1e-12)
+    np.testing.assert_allclose(problem.backproject(z), A.T @ z, rtol=1e-12)
+
+
+def test_good_arrays_are_not_copied():
+    A = np.random.default_rng(0).standard_normal((6, 4))
+    assert Instance(A, np.ones(6)).A is A
+    A32 = A.astype(np.float32)
+    assert Instance(A32, np.ones(6)).A is A32
+
+
+GOOD_A = np.random.default_rng(0).standard_normal((4, 3))
+GOOD_Y = np.ones(4)
+
+
+def changed(array, where, value):
+    copy = array.copy()
+    copy[where] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("A", "y", "message"),
+    [
+        (GOOD_A[0], GOOD_Y, "A has 1 dimensions"),
+        (GOOD_A[None], GOOD_Y, "A has 3 dimensions"),
+        (np.empty((0, 3)), np.empty(0), "empty"),
+        (GOOD_A, np.ones((4, 1)), r"y has shape \(4, 1\)"),
+        (GOOD_A, np.ones(5), "A has 4 rows but y has 5 entries"),
+        ([["a", "b"], ["c", "d"]], GOOD_Y, "A is not numeric"),
+        ([[1.0, 2.0], [3.0]], GOOD_Y, "A is ragged"),
+        (GOOD_A * 1j, GOOD_Y, "A is complex: real phase retrieval only"),
+        (GOOD_A, GOOD_Y + 0j, "y is complex"),
+        (GOOD_A.astype(object), GOOD_Y, "A is not numeric"),
+        (changed(GOOD_A, (2, 1), np.nan), GOOD_Y, r"A\[2, 1\] is nan"),
+        (GOOD_A, changed(GOOD_Y, 3, np.inf), r"y\[3\] is inf"),
+        (GOOD_A, changed(GOOD_Y, 2, -0.5), r"y\[2\] = -0.5 is negative"),
+        (GOOD_A[:3], GOOD_Y[:3], "alpha = rows/columns exceeds 1"),
+        (GOOD_A * 0, GOOD_Y, "A is all zeros"),
+        (GOOD_A, GOOD_Y * 0, "y is all zeros"),
+        (GOOD_A * 1e200, GOOD_Y, "rescale"),
+        (GOOD_A * 1e-200, GOOD_Y, "rescale"),
+        (changed(GOOD_A, (slice(None), 1), 0), GOOD_Y, "column 1 of A is all zeros"),
+    ],
+)
+def test_bad_arrays_get_one_clear_line(A, y, message):
+    with pytest.raises(InputError, match=message) as caught:
+        Instance(A, y)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n": 0}, "n = 0"),
+        ({"n": 2.5}, "n = 2.5"),
+        ({"alpha": 1.0}, "alpha exceeds 1"),
+        ({"alpha": float("nan")}, "alpha exceeds 1"),
+        ({"density": 0}, "density"),
+        ({"noise": -1}, "noise"),
+        ({"signal_variance": 0}, "signal_variance"),
+        ({"activation": "relu"}, "activation"),
+        ({"seed": -1}, "seed"),
+        ({"alpha": "a"}, "give a number"),
+        ({"n": 10**7, "alpha": 1e6}, "too large for memory"),
+    ],
+)
+def test_bad_generator_options(change, message):
+    with pytest.raises(InputError, match=message):
+        gaussian_instance(**({"n": 10, "alpha": 1.5, "seed": 0} | change))
+
+
+@given(
+    hnp.arrays(
+        st.sampled_from([np.float64, np.float32, np.int64, np.complex128, np.bool_]),
+        hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5),
+    ),
+    hnp.arrays(np.float64, hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=5)),
+)
+def test_any_arrays_are_accepted_or_refused_in_one_line(A, y):
+    try:
+        problem = Instance(A, y)
+    except InputError as error:
+        assert "\n" not in str(error)
+    else:
+        assert problem.m_rows > problem.n
+        assert np.isfinite(problem.gain)
+        assert np.mean(problem.target**2) == pytest.approx(1)
+
+
+def test_save_and_load(tmp_path):
+    problem = gaussian_instance(12, 1.5, seed=0)
+    problem.save(tmp_path / "inst.npz")
+    back = load(tmp_path / "inst.npz")
+    for name in ("A", "y", "x0", "A_test", "y_test"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(problem, name))
+    assert [path.name for path in tmp_path.iterdir()] == ["inst.npz"]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "inst.npz"
+    problem = gaussian_instance(12, 1.5, seed=0)
+    problem.save(path)
+    before = path.read_bytes()
+
+    def fail(stream, **arrays):
+        stream.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(InputError, match="No space left"):
+        gaussian_instance(12, 1.5, seed=1).save(path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_load_a_user_s_files(tmp_path):
+    problem = gaussian_instance(5, 1.6, seed=0)
+    np.savez(tmp_path / "user.npz", A=problem.A, y=problem.y)
+    np.save(tmp_path / "A.npy", problem.A)
+    np.save(tmp_path / "y.npy", problem.y)
+    np.savetxt(tmp_path / "A.csv", problem.A, delimiter=",")
+    np.savetxt(tmp_path / "y.csv", problem.y, delimiter=",")
+    for files in (["user.npz"], ["A.npy", "y.npy"], ["A.csv", "y.csv"], ["A.npy", "y.csv"]):
+        loaded = load(*(tmp_path / name for name in files))
+        np.testing.assert_allclose(loaded.A, problem.A)
+        np.testing.assert_allclose(loaded.y, problem.y)
+
+
+def test_one_column_and_a_byte_order_mark(tmp_path):
+    (tmp_path / "A.csv").write_bytes(b"\xef\xbb\xbf1\n2\n3\n")
+    (tmp_path / "y.csv").write_text("2\n4\n6\n")
+    assert load(tmp_path / "A.csv", tmp_path / "y.csv").A.shape == (3, 1)
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "real.npz").write_bytes(b"")
+    (tmp_path / "link.npz").symlink_to(tmp_path / "real.npz")
+    gaussian_instance(5, 1.6, seed=0).save(tmp_path / "link.npz")
+    assert (tmp_path / "link.npz").is_symlink()
+    assert load(tmp_path / "real.npz").n == 5
+
+
+def test_load_refuses_what_it_cannot_use(tmp_path):
+    np.save(tmp_path / "A.npy", GOOD_A)
+    np.savez(tmp_path / "names.npz", matrix=GOOD_A, data=GOOD_Y)
+    np.savez(tmp_path / "object.npz", A=GOOD_A, y=np.array([1, "a", None, {}], dtype=object))
+    gaussian_instance(30, 2, seed=0).save(tmp_path / "whole.npz")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:3000])
+    (tmp_path / "words.csv").write_text("not,a\nnumber,here\n")
+    cases = [
+        (["missing.npz"], "no such file"),
+        (["A.npy"], "one array"),
+        (["names.npz"], "must hold arrays A and y .* it holds: data, matrix"),
+        (["object.npz"], "never loaded"),
+        (["cut.npz"], "cannot be read, or is truncated"),
+        (["words.csv", "A.npy"], "header row"),
+        (["A.npy", "y.txt"], "must be .npy or .csv"),
+        (["whole.npz", "A.npy"], "one .npz holds both"),
+    ]
+    for files, message in cases:
+        with pytest.raises(InputError, match=message):
+            load(*(tmp_path / name for name in files))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy", ".csv"])
+@given(content=st.binary(max_size=300), prefix=st.sampled_from([b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"1,2\n3,"]))
+def test_random_bytes_never_do_more_than_an_input_error(tmp_path_factory, suffix, content, prefix):
+    folder = tmp_path_factory.mktemp("bytes")
+    path = folder / f"random{suffix}"
+    path.write_bytes(prefix + content)
+    good = folder / "y.npy"
+    np.save(good, GOOD_Y)
+    for files in ([path], [path, good], [good, path]):
+        try:
+            load(*files)
+        except InputError as error:
+            assert "\n" not in str(error)
+
+
+@given(cut=st.integers(0, 2000), flip=st.integers(0, 2000))
+def test_a_damaged_archive_never_does_more_than_an_input_error(tmp_path_factory, cut, flip):
+    folder = tmp_path_factory.mktemp("damaged")
+    path = folder / "inst.npz"
+    np.savez(path, A=GOOD_A, y=GOOD_Y)
+    content = bytearray(path.read_bytes())
+    content[flip % len(content)] ^= 0xFF
+    path.write_bytes(bytes(content[: cut % (2 * len(content))]))
+    try:
+        load(path)
+    except InputError as error:
+        assert "\n" not in str(error)
