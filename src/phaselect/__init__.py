@@ -3,38 +3,39 @@
 from typing import TYPE_CHECKING, Any
 
 from phaselect.base.errors import InputError
-from phaselect.problem.instance import Instance, gaussian_instance, load
+from phaselect.problem.ensembles import gaussian_batch, gaussian_instance
+from phaselect.problem.instance import Instance, load
 from phaselect.problem.schedule import Schedule
-from phaselect.solvers.amp import AMP
 from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
-from phaselect.solvers.batch import gaussian_batch
+from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-from phaselect.solvers.solve import SOLVERS, solve, solve_instance
+from phaselect.solvers.protocol import Progress, Solver
+from phaselect.solvers.solve import solve
 
 if TYPE_CHECKING:
     from phaselect import theory
 
 __all__ = [
     "AMP",
-    "SOLVERS",
     "AlternatingMinimisation",
     "InputError",
     "Instance",
     "Langevin",
     "PopulationAnnealing",
+    "Progress",
     "Result",
     "ReweightedAmplitudeFlow",
     "Schedule",
     "SimulatedAnnealing",
+    "Solver",
     "Status",
     "gaussian_batch",
     "gaussian_instance",
     "load",
     "solve",
-    "solve_instance",
     "theory",
 ]
 __version__ = "0.1.0"

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 Numbers = TypeVar("Numbers", float, NDArray[np.float64])
@@ -50,10 +49,6 @@ def local_update_with(channel: Callable[..., Any]) -> Callable[..., Any]:
         return w, g, curvature
 
     return local_update
-
-
-output_channel = njit(cache=True, inline="always")(output_channel_with(math.tanh))
-local_update = njit(cache=True, inline="always")(local_update_with(output_channel))
 
 
 def phi_in(B: Numbers, precision: float, product: float) -> Numbers:

@@ -8,16 +8,33 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phaselect.base.errors import InputError
-from phaselect.problem.instance import Vector, is_count
+from phaselect.backends.interface import Vector
+from phaselect.problem.streams import is_count
 
 UNITS = ("sweeps", "proposals", "iterations")
 MAX_TEMPERATURES = 10_000_000
+
+
+class Stretch(NamedTuple):
+    """A piece of schedule as solvers use it: temperatures, and sweeps at each.
+
+    In a sweep every sign is updated once; an iteration of a solver that updates all at once is one sweep.
+    """
+
+    mu: Vector
+    lam: Vector
+    sweeps: Any
+
+    @property
+    def total(self) -> Any:
+        """Sweeps in all."""
+        return self.mu.shape[0] * self.sweeps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +106,15 @@ class Schedule:
         return cls.fixed_product(1.0, mu0=mu0, mu_max=mu_max, eps=eps, steps=steps, unit=unit, hold=hold)
 
     @classmethod
+    def noisy(cls, noise: float, *, mu0: float = 1.0, eps: float = 0.1, steps: int = 100) -> Schedule:
+        """The matched anneal for data with noise of this variance in normalised units; ends at `mu = 1/(2 noise)`.
+
+        There the posterior is that of the noisy problem; the signal has the power that the noise leaves.
+        """
+        mu = 1 / (2 * noise)
+        return cls.fixed_product(1 / (1 - noise), mu0=min(mu0, mu), mu_max=mu, eps=eps, steps=steps)
+
+    @classmethod
     def fixed_lambda(
         cls,
         lam: float,
@@ -153,9 +179,9 @@ class Schedule:
 
     # ------------------------------------------------------------------ used by the solvers
 
-    def proposals(self, m_rows: int) -> int:
-        """Proposed flips at each temperature, for an instance with `m_rows` signs."""
-        return self.steps if self.unit == "proposals" else self.steps * m_rows
+    def stretch(self, m_rows: int) -> Stretch:
+        """The schedule as arrays, for an instance with `m_rows` signs."""
+        return Stretch(self.mu, self.lam, self.steps / m_rows if self.unit == "proposals" else self.steps)
 
     def iterations(self, solver: str) -> int:
         """Iterations at each temperature, for a solver that updates everything at once."""

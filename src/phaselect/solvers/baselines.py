@@ -1,27 +1,29 @@
 r"""What the field uses otherwise, for comparison: spectral initialisation, alternating minimisation, and
 reweighted amplitude flow (Wang, Giannakis, Saad and Chen, IEEE Trans. Signal Process. 66, 2818, 2018).
 
-Short and honest: the published updates and constants from the same spectral start, without annealing.
+Short and honest: the published updates and constants from the same spectral start, without annealing. In memory only:
+the spectral start is SciPy's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError
-from phaselect.problem.instance import Instance, Vector, signs_of
-from phaselect.problem.observables import of_estimate
-from phaselect.problem.schedule import Schedule
-from phaselect.problem.spectrum import spectrum
-from phaselect.solvers.base import Estimate, Solver, Start, drive
+from phaselect.equations.signs import estimate_columns, signs_of
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import finish_x
-from phaselect.solvers.result import Status
+from phaselect.solvers.finish import Answer, refine_estimate
+from phaselect.solvers.protocol import Solver, Start, Work
+from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.verdict import Ended
 
 DIVERGED = 1e6
 """Mean squared change of x in one iteration, in units of the signal, that nothing comes back from."""
@@ -32,29 +34,27 @@ class EstimateState(NamedTuple):
 
     x: Vector
     z: Vector
-    iteration: int
+    sweeps: int
     mu: float
     lam: float
     change: float
 
 
-def spectral_initialisation(problem: Instance, rng: np.random.Generator) -> Vector:
+def spectral_initialisation(problem: Normalised, start: Vector) -> Vector:
     """Leading eigenvector of `sum_i T(y_i) a_i a_i^T`, scaled to unit variance.
 
     The preprocessing `T(y) = (y^2 - 1)/(y^2 + sqrt(2 alpha) - 1)` is the one that is optimal for weak recovery
     in the proportional limit (Mondelli and Montanari, Found. Comput. Math. 19, 703, 2019).
     """
-    y2 = problem.target**2
-    weight = (y2 - 1) / (y2 + np.sqrt(2 * problem.alpha) - 1)
-    n = problem.n
+    n, y2 = problem.n, problem.y**2
+    weight = (y2 - 1) / (y2 + np.sqrt(2 * problem.m_rows / n) - 1)
 
     def apply(x: Vector) -> Vector:
-        return problem.backproject(weight * problem.measure(x.ravel()))
+        return problem.adjoint(weight * problem.forward(x.ravel()))  # type: ignore[no-any-return]
 
     if n == 1:
         return np.ones(1)
     operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-    start = rng.standard_normal(n)
     try:
         _, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=1e-6)
     except ArpackError:  # as when all magnitudes are equal, and tell nothing
@@ -70,36 +70,55 @@ def zero_temperature(iterations: int) -> Schedule:
 # What the two solvers below have in common; `solver` is the self of either.
 
 
+def _draw(solver: Solver, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> Vector:
+    """Where the search for the leading eigenvector starts."""
+    return rng.standard_normal(n)
+
+
 def _start(
-    solver: Solver, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
+    solver: Solver, problem: Normalised, mu: float, lam: float, drawn: Vector, init: Start | None
 ) -> EstimateState:
     """The spectral estimate, or the estimate given."""
-    schedule.iterations(solver.name)
-    x = init.x if init else spectral_initialisation(problem, rng)
-    return EstimateState(x, problem.forward(x), 0, *schedule[0], np.inf)
+    x = init.x if init else spectral_initialisation(problem, drawn)
+    return EstimateState(x, problem.forward(x), 0, mu, lam, np.inf)
 
 
-def _segment(solver: Solver, problem: Instance, schedule: Schedule) -> int:
-    """Ten iterations."""
-    return max(1, 10 // schedule.steps)
+def _work(solver: Solver, m_rows: int, n: int, schedule: Schedule) -> Work:
+    """Two products with A, or with U, per iteration."""
+    return Work(move=schedule.steps * (0.5 * m_rows * n + 2e4), look=20.0 * (m_rows + n))
 
 
-def _measure(solver: Solver, problem: Instance, state: EstimateState) -> dict[str, float]:
+def _memory(solver: Solver, m_rows: int, n: int, itemsize: int) -> int:
+    """Nothing: it does not run there."""
+    return 0
+
+
+def _measure(solver: Solver, problem: Normalised, state: EstimateState) -> dict[str, Any]:
     """Observables of the estimate."""
-    row = of_estimate(problem, state.x, state.z, state.lam)
-    return {**row, "change": state.change, "steps": state.iteration}
+    row = estimate_columns(problem.y, problem.x0, problem.signs, state.x, state.z, state.lam)
+    return {**row, "change": state.change, "sweeps": state.sweeps}
 
 
-def _stop(solver: Solver, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
+def _stop(solver: Solver, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
     """Converged, to a solution or to a spurious minimum; or diverged."""
     if row["change"] > DIVERGED:
-        return Status.DIVERGED
-    return Status.NOT_RECOVERED if row["mse_y"] < EXACT_FIT or (final and row["change"] < 1e-24) else None
+        return Ended.DIVERGED
+    return Ended.SETTLED if row["mse_y"] < EXACT_FIT or (final and row["change"] < 1e-24) else None
 
 
-def _finish(solver: Solver, problem: Instance, state: EstimateState, noiseless: bool) -> Estimate:
+def _candidate(solver: Solver, problem: Normalised, state: EstimateState) -> tuple[Vector, float]:
+    """The estimate."""
+    return state.x, np.nan
+
+
+def _average(solver: Solver, problem: Normalised, state: EstimateState) -> Vector:
+    """The estimate."""
+    return state.x
+
+
+def _refine(solver: Solver, problem: Normalised, candidate: Vector) -> Answer:
     """Least squares on the signs of x."""
-    return finish_x(problem, state.x, noiseless)
+    return refine_estimate(problem, candidate)
 
 
 @dataclass(frozen=True)
@@ -109,76 +128,81 @@ class AlternatingMinimisation:
     Uses the lam of the schedule in the regression (0 by default) and ignores mu.
     """
 
+    name = "altmin"
     state_type = EstimateState
+    restarts = 0
+    eager = single_flips = in_batches = False
+    needs_entries = True
 
-    @property
-    def name(self) -> str:
-        """As in `phaselect solve --solver altmin`."""
-        return "altmin"
-
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, noise: float = 0.0) -> Schedule:
         """At most 1000 iterations at lam = 0."""
         return zero_temperature(1000)
 
-    def advance(self, problem: Instance, state: EstimateState, schedule: Schedule) -> EstimateState:
+    def advance(self, problem: Normalised, state: EstimateState, stretch: Stretch) -> EstimateState:
         """Runs a segment of schedule."""
-        spectral = spectrum(problem)
-        x, z, change = state.x, state.z, state.change
-        for _, lam in schedule:
-            for _ in range(schedule.steps):
-                signs = signs_of(z)
-                fitted = spectral.ridge(spectral.coordinates(signs * problem.target), lam)
-                change = float(np.mean((fitted - x) ** 2))
-                x, z = fitted, problem.forward(fitted)
-        return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
 
-    start, segment, measure, stop, finish = _start, _segment, _measure, _stop, _finish
-    run = drive
+        def temperature(state: EstimateState, mu: float, lam: float) -> EstimateState:
+            ridge = problem.ridge.at(lam)
+
+            def step(state: EstimateState) -> EstimateState:
+                x = ridge.estimate(signs_of(state.z) * problem.y)
+                change = float(np.mean((x - state.x) ** 2))
+                return EstimateState(x, problem.forward(x), state.sweeps + 1, mu, lam, change)
+
+            return problem.loops.repeat(stretch.sweeps, step, state)  # type: ignore[no-any-return]
+
+        return problem.loops.scan(temperature, state, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
+
+    draw, start, work, memory, measure = _draw, _start, _work, _memory, _measure
+    stop, candidate, refine, average = _stop, _candidate, _refine, _average
+    run = run
+    run_batch = run_batch
 
 
 @dataclass(frozen=True)
 class ReweightedAmplitudeFlow:
     """Gradient descent on the amplitude loss, with weights that trust measurements whose fit is large.
 
-    `x <- x - (step/M) sum_i w_i (a_i x - y_i sign(a_i x)) a_i`, `w_i = r_i / (r_i + beta)`, `r_i = |a_i x| / y_i`,
-    for rows of unit variance an entry; the schedule counts iterations only.
+    `x <- x - (step_size/M) sum_i w_i (a_i x - y_i sign(a_i x)) a_i`, `w_i = r_i / (r_i + beta)`, `r_i = |a_i x| / y_i`,
+    for rows of unit variance per entry; the schedule counts iterations only.
     """
 
-    step: float = 2.0
+    step_size: float = 2.0
     beta: float = 10.0
 
     def __post_init__(self) -> None:
-        for name in ("step", "beta"):
-            value = getattr(self, name)
+        for name, value in (("step_size", self.step_size), ("beta", self.beta)):
             if not (isinstance(value, Real) and 0 < float(value) < np.inf):
                 raise InputError(f"ReweightedAmplitudeFlow: {name} = {value!r} must be positive")
 
+    name = "raf"
     state_type = EstimateState
+    restarts = 0
+    eager = single_flips = in_batches = needs_entries = False
 
-    @property
-    def name(self) -> str:
-        """As in `phaselect solve --solver raf`."""
-        return "raf"
-
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, noise: float = 0.0) -> Schedule:
         """2000 iterations."""
         return zero_temperature(2000)
 
-    def advance(self, problem: Instance, state: EstimateState, schedule: Schedule) -> EstimateState:
-        """Runs a segment of schedule."""
-        x, z, change = state.x, state.z, state.change
-        rate = self.step * problem.gain * problem.n / problem.m_rows
-        y = problem.target
-        for _ in range(len(schedule) * schedule.steps):
-            magnitude = np.abs(z)
-            pull = magnitude / (magnitude + self.beta * y + 1e-300) * (z - y * signs_of(z))
-            move = rate * problem.backproject(pull)
-            change = float(np.mean(move**2))
-            if change > DIVERGED:
-                break
-            x = x - move
-            z = problem.forward(x)
-        return EstimateState(x, z, state.iteration + len(schedule) * schedule.steps, *schedule[-1], change)
+    def advance(self, problem: Normalised, state: EstimateState, stretch: Stretch) -> EstimateState:
+        """Runs a segment of schedule; once it diverges, the last estimate stays."""
+        rate = self.step_size * problem.n / problem.m_rows
+        y = problem.y
 
-    start, segment, measure, stop, finish = _start, _segment, _measure, _stop, _finish
-    run = drive
+        def step(state: EstimateState) -> EstimateState:
+            magnitude = np.abs(state.z)
+            pull = magnitude / (magnitude + self.beta * y + 1e-300) * (state.z - y * signs_of(state.z))
+            move = rate * problem.adjoint(pull)
+            change = float(np.mean(move**2))
+            if change > DIVERGED:  # and again in the next step, as nothing has moved
+                return state._replace(change=change, sweeps=state.sweeps + 1)
+            x = state.x - move
+            return EstimateState(x, problem.forward(x), state.sweeps + 1, state.mu, state.lam, change)
+
+        state = problem.loops.repeat(stretch.total, step, state)
+        return state._replace(mu=stretch.mu[-1], lam=stretch.lam[-1])
+
+    draw, start, work, memory, measure = _draw, _start, _work, _memory, _measure
+    stop, candidate, refine, average = _stop, _candidate, _refine, _average
+    run = run
+    run_batch = run_batch

@@ -1,92 +1,101 @@
-"""From where a solver stopped to its answer: greedy flips at lam = 0, then least squares to full precision."""
+"""From where a solver stopped to its answer: least squares to full precision, and what the certificate asks of A.
+
+Functions of a normalised problem, each a program of its own: for one instance, wherever A is, or mapped over a batch.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from phaselect.problem.instance import Instance, Vector, signs_of
-from phaselect.problem.spectrum import Spectrum, spectrum
-from phaselect.solvers.base import Estimate
-from phaselect.solvers.least_squares import least_squares, looks_full_rank
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.least_squares import least_squares
+from phaselect.equations.signs import against_truth, missed, signs_of
+from phaselect.problem.normalised import Normalised
 
 WORTH_REFINING = 1e-3
 """mse_y above which the signs are wrong anyway, and least squares would polish a failure."""
+WEAK = 1e-5
+"""What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
+signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more closer to 1, between groups that have none.
+"""
 
 
-def finish_signs(problem: Instance, signs: Vector, lam: float, noiseless: bool) -> Estimate:
-    """The answer of a solver that ends with signs: greedy flips and least squares, or ridge if noisy."""
-    spectral = spectrum(problem)
-    if not noiseless:
-        x = spectral.ridge(spectral.coordinates(signs * problem.target), lam)
-        return Estimate(x, signs, spectral.rank)
-    signs = greedy(spectral, signs)
-    v = signs * problem.target
-    x = np.zeros(problem.n)
-    for _ in range(3):  # iterative refinement: the SVD's own error is removed by the later rounds
-        x = x + spectral.ridge(spectral.coordinates(v - problem.forward(x)), 0.0)
-    return Estimate(x, signs, spectral.rank)
+class Answer(NamedTuple):
+    """An estimate in normalised units, how well it fits, and whether it misses a single measurement."""
+
+    x: Array
+    signs: Array
+    fit: Array  # mean squared residual, float64
+    missed: Array
 
 
-def finish_x(problem: Instance, x: Vector, noiseless: bool) -> Estimate:
-    """The answer of a solver that ends with an estimate of x and has no SVD; O(M + N) memory."""
+class Support(NamedTuple):
+    """What the certificate asks of A.
+
+    linked: does every measurement hang together with the first, through the last at most?
+    """
+
+    full_rank: Array
+    linked: Array
+
+
+def take_as_it_is(problem: Normalised, x: Array) -> Answer:
+    """An estimate that is not refined: a failure, or one of noisy data."""
     z = problem.forward(x)
     signs = signs_of(z)
-    if not noiseless or not np.mean((problem.target - np.abs(z)) ** 2) < WORTH_REFINING:
-        return Estimate(x, signs, problem.n)
-    if problem.matrix.on_device:
-        from phaselect.devices.finish import finish_on_device
-
-        return finish_on_device(problem, x)
-    full_rank = looks_full_rank(problem)
-    if not full_rank and problem.matrix.has_entries:
-        return finish_signs(problem, signs, 0.0, noiseless)
-    refined = least_squares(problem, signs * problem.target, x)
-    return Estimate(*_repair(problem, refined, signs), problem.n - (not full_rank))
+    residual = signs * problem.y - z
+    return Answer(x, signs, (residual**2).mean(), missed(problem.y, residual))
 
 
-def _repair(problem: Instance, x: Vector, signs: Vector) -> tuple[Vector, Vector]:
-    """Greedy flips without an SVD, for the few signs at tiny y that were still open: G_ii taken at its mean N/M."""
-    for _ in range(20):
-        v = signs * problem.target
-        residual = v - problem.forward(x)
-        change = 4 * v * (v * (1 - problem.n / problem.m_rows) - residual)
-        best = int(np.argmin(change))
-        if change[best] > -1e-20:  # rounding leaves 1e-30
-            break
-        signs = signs.copy()
-        signs[best] = -signs[best]
-        x = least_squares(problem, signs * problem.target, x)
-    return x, signs
+def refine_estimate(problem: Normalised, x: Array) -> Answer:
+    """The least-squares answer for the signs of an estimate, mended as it improves; a poor one is left as it is."""
+    given = take_as_it_is(problem, x)
+    return problem.loops.branch(  # type: ignore[no-any-return]
+        given.fit < WORTH_REFINING, lambda: _refine(problem, x, given.signs, mend=True), lambda: given
+    )
 
 
-def quenched(problem: Instance, signs: Vector, mu_before: float, mu: float) -> float:
-    """E(lam = 0)/M that greedy flips reach from here: shows a solution long before the anneal has frozen.
+def refine_signs(problem: Normalised, signs: Array) -> Answer:
+    """The least-squares answer for signs."""
+    return _refine(problem, namespace(problem.y).zeros(problem.n), signs, mend=False)
 
-    nan where it is not yet time to look again.
+
+def _refine(problem: Normalised, x: Array, signs: Array, mend: bool) -> Answer:
+    xp = namespace(problem.y)
+    found = least_squares(problem.linear, signs * problem.y, x, problem.matrix.accuracy.exact, mend)
+    own = xp.where(problem.y > 0, signs_of(found.target), signs)
+    residual = found.target - found.z
+    return Answer(found.x, own, (residual**2).mean(), missed(problem.y, residual))
+
+
+def examine(problem: Normalised, probe: Array) -> Support:
+    """The rank of A, and whether measurements hang together; `probe` is two random points, a row each.
+
+    Least squares must find the one from the image of it, starting at the other: what it misses is a null direction.
     """
-    if not time_to_quench(mu_before, mu):
-        return np.nan
-    spectral = spectrum(problem)
-    return float(spectral.energy(spectral.coordinates(greedy(spectral, signs) * problem.target), 0.0)) / problem.m_rows
+    xp, accuracy = namespace(problem.y), problem.matrix.accuracy
+    solution, start = probe[0], probe[1]
+    found = least_squares(problem.linear, problem.forward(solution), start, accuracy.close)
+    full_rank = xp.sqrt(((found.x - solution) ** 2).sum()) < accuracy.null
+    weak = WEAK / problem.m_rows**0.5
+    by_first = abs(influence(problem, 0)) > weak
+
+    def ask_the_last() -> Any:
+        by_last = abs(influence(problem, problem.m_rows - 1)) > weak
+        return by_first[-1] & (by_first | by_last).all()
+
+    linked = problem.loops.branch(by_first.all(), lambda: by_first.all(), ask_the_last)
+    return Support(full_rank, linked)
 
 
-def time_to_quench(mu_before: float, mu: float) -> bool:
-    """From mu = 2 on, each time mu has grown by a quarter."""
-    before, after = (np.floor(np.log(max(value, 1e-300)) / np.log(1.25)) for value in (mu_before, mu))
-    return bool(mu >= 2 and before != after)
+def influence(problem: Normalised, i: Array) -> Array:
+    """The column of `K = A (A^T A)^-1 A^T` that belongs to measurement i."""
+    xp = namespace(problem.y)
+    unit = 1.0 * (xp.arange(problem.m_rows) == i)
+    start = xp.zeros(problem.n)
+    return least_squares(problem.linear, unit, start, problem.matrix.accuracy.close).z
 
 
-def greedy(spectral: Spectrum, signs: Vector) -> Vector:
-    """Flip the sign that lowers E(lam = 0) most, until none does; float64."""
-    signs = signs.copy()
-    y = spectral.problem.target
-    c = spectral.coordinates(signs * y)
-    for _ in range(10 * signs.size):
-        v = signs * y
-        change = 4 * v * (spectral.U @ c - v * spectral.leverage)
-        best = int(np.argmin(change))
-        if change[best] > -1e-13:
-            break
-        c -= 2 * v[best] * spectral.U[best]
-        signs[best] = -signs[best]
-    return signs
+def truth(problem: Normalised, x: Array, signs: Array) -> dict[str, Array]:
+    """m, O and mse_x of an answer; nan where x0 is not known."""
+    return against_truth(problem.x0, problem.signs, x, signs)

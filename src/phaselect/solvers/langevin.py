@@ -1,15 +1,11 @@
-r"""Langevin dynamics on relaxed signs (alg:GD): theta in the cube, noise and regulariser annealed.
+"""Langevin dynamics on relaxed signs (alg:GD): theta in the cube, noise and regulariser annealed.
 
-`theta <- clip(theta - eta (grad L + sqrt(2/(mu eta)) z) (1 - theta^2))` on the loss
-`L = |(I - K) v|^2`, `v = theta*y`, whose gradient is `2 y ((I - K)^2 v)`. As lam -> 0 every v = A x with
-|A x| <= y has zero loss, so theta ends inside the cube: the unrounded loss proves nothing, and the signs come
-from rounding followed by greedy flips.
+As lam -> 0 every v = A x with |A x| <= y has zero loss, so theta ends inside the cube: the unrounded loss proves
+nothing, and the signs come from rounding followed by greedy flips. The step is in equations/langevin.py.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
@@ -17,126 +13,135 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.problem.instance import Instance, Vector, signs_of
-from phaselect.problem.observables import of_signs, to_floats
-from phaselect.problem.schedule import Schedule
-from phaselect.problem.spectrum import Spectrum, spectrum
-from phaselect.solvers.base import Estimate, Start
-from phaselect.solvers.batch import run_anywhere, run_batch
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.greedy import greedy_flips
+from phaselect.equations.langevin import kick_size, langevin_step, within_walls
+from phaselect.equations.ridge import sign_columns
+from phaselect.equations.signs import sign_overlap, signs_of
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import finish_signs, quenched
-from phaselect.solvers.result import Status
+from phaselect.solvers.finish import Answer, refine_signs
+from phaselect.solvers.protocol import Start, Work
+from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.simulated_annealing import greedy_work
+from phaselect.solvers.verdict import Ended
+
+
+class LangevinDraw(NamedTuple):
+    """What a run starts from: theta, and the seed of the noise."""
+
+    theta: Array
+    words: Array
 
 
 class LangevinState(NamedTuple):
-    """Relaxed signs and the random generator."""
+    """Relaxed signs and the random numbers of the noise."""
 
-    theta: Vector
-    rng: np.random.Generator
-    iteration: int
-    mu: float
-    lam: float
-    quenched: float
+    theta: Array
+    random: Any
+    sweeps: Array
+    mu: Array
+    lam: Array
 
 
 @dataclass(frozen=True)
 class Langevin:
     """Langevin dynamics. The weakest of the paper's solvers, kept for comparison.
 
-    eta: step size.
+    step_size: the paper's eta.
     eager: stop as soon as rounding and greedy flips solve the problem; False to follow the anneal to its end.
 
     In the trace `mse_y`, `m` and `O` are those of the rounded signs; `loss_relaxed` and `m_relaxed` of theta itself.
     """
 
-    eta: float = 1.0
+    step_size: float = 1.0
     eager: bool = True
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.eta, Real) and np.isfinite(self.eta) and self.eta > 0):
-            raise InputError(f"Langevin: eta = {self.eta!r} must be positive")
+        if not (isinstance(self.step_size, Real) and np.isfinite(self.step_size) and self.step_size > 0):
+            raise InputError(f"Langevin: step_size = {self.step_size!r} must be positive")
 
+    name = "langevin"
     state_type = LangevinState
+    restarts = 0
+    single_flips = False
+    in_batches = needs_entries = True
 
-    @property
-    def name(self) -> str:
-        """As in `phaselect solve --solver langevin`."""
-        return "langevin"
-
-    def default_schedule(self, problem: Instance | None) -> Schedule:
+    def default_schedule(self, noise: float = 0.0) -> Schedule:
         """The paper's product 0.75, mu from 1 to 1000, 100 iterations for each 2 %."""
-        return Schedule.fixed_product(0.75, mu0=1.0, mu_max=1e3, eps=0.02, steps=100, unit="iterations")
+        mu = 1 / (2 * noise) if noise else 1e3
+        return Schedule.fixed_product(0.75, mu0=min(1.0, mu), mu_max=mu, eps=0.02, steps=100, unit="iterations")
+
+    def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> LangevinDraw:
+        """theta uniform in the cube."""
+        return LangevinDraw(rng.uniform(-1, 1, m_rows), rng.integers(2**32, size=2, dtype=np.uint32))
 
     def start(
-        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
+        self, problem: Normalised, mu: Array, lam: Array, drawn: LangevinDraw, init: Start | None
     ) -> LangevinState:
-        """theta uniform in the cube, or at the corner given."""
-        schedule.iterations("Langevin")
-        theta = rng.uniform(-1, 1, problem.m_rows) if init is None else init.signs
-        mu, lam = schedule[0]
-        return LangevinState(np.clip(theta, -wall(problem), wall(problem)), rng, 0, mu, lam, np.nan)
+        """The theta drawn, or the corner given, within the walls."""
+        xp = namespace(problem.y)
+        theta = xp.asarray(drawn.theta if init is None else init.signs)
+        return LangevinState(
+            theta=within_walls(theta, problem.n),
+            random=problem.random.seeded(drawn.words),
+            sweeps=xp.asarray(0),
+            mu=xp.asarray(mu, dtype="float64"),
+            lam=xp.asarray(lam, dtype="float64"),
+        )
 
-    def segment(self, problem: Instance, schedule: Schedule) -> int:
-        """One temperature, or as many as make 20 iterations."""
-        return max(1, 20 // schedule.steps)
+    def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
+        """Two products with U per step."""
+        product = 0.25 * m_rows * n
+        return Work(schedule.steps * (2 * product + 1.2e4), 4 * product, greedy_work(m_rows), regresses=True)
 
-    def advance(self, problem: Instance, state: LangevinState, schedule: Schedule) -> LangevinState:
+    def memory(self, m_rows: int, n: int, itemsize: int) -> int:
+        """The couplings, their square and their factors."""
+        return 8 * (4 * m_rows * n + 5 * m_rows**2 + 2 * n**2)
+
+    def advance(self, problem: Normalised, state: LangevinState, stretch: Stretch) -> LangevinState:
         """Runs a segment of schedule."""
-        spectral, y, bound = spectrum(problem), problem.target, wall(problem)
-        theta, rng = state.theta, copy.deepcopy(state.rng)
-        for mu, lam in schedule:
-            explained = explained_part(spectral, lam)
-            kick = np.sqrt(2 / (mu * self.eta))
-            for _ in range(schedule.steps):
-                noise = kick * rng.standard_normal(theta.size)
-                theta = langevin_step(theta, y, explained, noise, self.eta, bound)
-        iteration = state.iteration + len(schedule) * schedule.steps
-        mu, lam = schedule[-1]
-        floor = quenched(problem, signs_of(theta), state.mu, mu) if self.eager else np.nan
-        return LangevinState(theta, rng, iteration, mu, lam, floor)
 
-    def measure(self, problem: Instance, state: LangevinState) -> dict[str, float]:
+        def temperature(state: LangevinState, mu: Array, lam: Array) -> LangevinState:
+            explained = problem.ridge.at(lam).explaining()
+            size = kick_size(mu, self.step_size)
+
+            def step(state: LangevinState) -> LangevinState:
+                random, noise = problem.random.normal(state.random, problem.m_rows)
+                theta = langevin_step(state.theta, problem.y, explained, size * noise, self.step_size, problem.n)
+                return state._replace(theta=theta, random=random, sweeps=state.sweeps + 1)
+
+            return problem.loops.repeat(stretch.sweeps, step, state._replace(mu=mu, lam=lam))  # type: ignore[no-any-return]
+
+        own = state._replace(random=state.random.copied())
+        return problem.loops.scan(temperature, own, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
+
+    def measure(self, problem: Normalised, state: LangevinState) -> dict[str, Array]:
         """Observables of the rounded signs, then of theta."""
-        spectral = spectrum(problem)
-        signs = signs_of(state.theta)
-        row = of_signs(spectral, signs, spectral.coordinates(signs * problem.target), state.lam)
-        v = state.theta * problem.target
-        c = spectral.coordinates(v)
-        loss = v @ v - c**2 @ spectral.weights(state.lam, "residual")
-        relaxed = {"loss_relaxed": loss / problem.m_rows, "m_relaxed": spectral.overlap(c, state.lam)}
-        return to_floats(row | relaxed) | {"quenched": state.quenched, "steps": state.iteration}
+        rounded = signs_of(state.theta)
+        v = namespace(rounded).stack([rounded, state.theta]) * problem.y
+        found = problem.ridge.at(state.lam).regress(v)
+        columns = sign_columns(found, sign_overlap(problem.signs, rounded), problem.m_rows, problem.n)
+        row = {name: column if name == "O" else column[0] for name, column in columns.items()}
+        relaxed = {"loss_relaxed": columns["mse_y"][1], "m_relaxed": columns["m"][1]}
+        return row | relaxed | {"sweeps": state.sweeps}
 
-    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
+    def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """Rounding and greedy flips lead to a solution; nothing in theta itself tells."""
-        return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
+        return Ended.SETTLED if exact and self.eager and row["quenched"] < EXACT_FIT else None
 
-    def finish(self, problem: Instance, state: LangevinState, noiseless: bool) -> Estimate:
-        """Round, greedy flips, least squares."""
-        return finish_signs(problem, signs_of(state.theta), state.lam, noiseless)
+    def candidate(self, problem: Normalised, state: LangevinState) -> tuple[Array, Array]:
+        """Round, then greedy flips."""
+        return greedy_flips(problem.ridge.exact_couplings(), problem.y, signs_of(state.theta), problem.loops)
 
-    def program(self) -> Any:
-        """Langevin dynamics as a JAX program, for `run_batch`."""
-        from phaselect.devices.programs import LangevinProgram
+    def refine(self, problem: Normalised, candidate: Array) -> Answer:
+        """Least squares."""
+        return refine_signs(problem, candidate)
 
-        return LangevinProgram(self.eta)
+    def average(self, problem: Normalised, state: LangevinState) -> Array:
+        """The ridge estimate of the rounded signs."""
+        return problem.ridge.at(state.lam).estimate(signs_of(state.theta) * problem.y)
 
-    run = run_anywhere
+    run = run
     run_batch = run_batch
-
-
-def langevin_step(theta: Any, y: Any, explained: Callable[[Any], Any], noise: Any, eta: float, bound: float) -> Any:
-    """One step within the walls; `explained` is `v -> (I - (I - K)^2) v`. For arrays of NumPy and of JAX."""
-    v = theta * y
-    force = 2 * y * (v - explained(v))
-    return (theta - eta * (force + noise) * (1 - theta**2)).clip(-bound, bound)
-
-
-def explained_part(spectral: Spectrum, lam: float) -> Callable[[Vector], Vector]:
-    """`v -> (I - (I - K)^2) v = U (w (2 - w) U^T v)`."""
-    weights = spectral.weights(lam, "residual")
-    return lambda v: spectral.U @ (weights * spectral.coordinates(v))
-
-
-def wall(problem: Instance) -> float:
-    """theta stays within 1 - 1/N of zero."""
-    return 1 - 1 / problem.n

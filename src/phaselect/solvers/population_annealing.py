@@ -11,42 +11,37 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phaselect.base.errors import InputError
-from phaselect.base.threads import run_parallel
-from phaselect.problem.instance import Instance, Vector, is_count, signs_of
-from phaselect.problem.observables import of_signs, to_floats
-from phaselect.problem.schedule import Schedule
-from phaselect.problem.spectrum import spectrum
-from phaselect.solvers._metropolis import RandomState, next_random, population_kernel, random_state
-from phaselect.solvers.base import Estimate, Start
-from phaselect.solvers.batch import run_anywhere, run_batch
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.greedy import greedy_flips
+from phaselect.equations.resampling import systematic_resampling
+from phaselect.equations.signs import signs_of
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.schedule import Schedule, Stretch
+from phaselect.problem.streams import is_count
 from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import finish_signs, greedy, time_to_quench
-from phaselect.solvers.result import Status
-
-COPIES_A_TASK = 16
-"""What a thread takes at a time: enough for an efficient matrix product, fixed so that rounding is too."""
-
+from phaselect.solvers.finish import Answer, refine_signs
+from phaselect.solvers.protocol import Start, Work
+from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.simulated_annealing import SignsDraw, columns_of_copies, draw_signs, greedy_work
+from phaselect.solvers.verdict import Ended
 
 QUENCH_SWEEPS, COLD = 10, 1e9
 """Sweeps at zero temperature that take nearly every copy into its minimum, and what stands for 1/0."""
 
 
 class PopulationState(NamedTuple):
-    """Signs of the copies (R x M), their coordinates (R x N), and one random stream a copy."""
+    """The copies as the backend keeps them, their energies at (mu, lam), and the random numbers of their chains."""
 
-    signs: NDArray[np.int8]
-    c: NDArray[np.float64]
-    random: RandomState
-    resampling: RandomState
-    families: NDArray[np.int64]  # which copy of the first population each one descends from
-    log_Z: float
-    proposals: int
-    mu: float
-    lam: float
-    quenched: float
+    copies: Any
+    energies: Array  # (R,)
+    random: Any
+    families: Array  # (R,), which copy of the first population each one descends from
+    log_Z: Array
+    sweeps: Array
+    mu: Array
+    lam: Array
 
 
 @dataclass(frozen=True)
@@ -67,139 +62,130 @@ class PopulationAnnealing:
         if not is_count(self.replicas, 2):
             raise InputError(f"PopulationAnnealing: replicas = {self.replicas!r} must be a whole number, 2 or more")
 
+    name = "pa"
     state_type = PopulationState
+    restarts = 0
+    single_flips = in_batches = needs_entries = True
 
-    @property
-    def name(self) -> str:
-        """As in `phaselect solve --solver pa`."""
-        return "pa"
-
-    def default_schedule(self, problem: Instance | None) -> Schedule:
-        """Matched, 8 sweeps a temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
+    def default_schedule(self, noise: float = 0.0) -> Schedule:
+        """Matched, 8 sweeps per temperature: coarse where chains decorrelate at once, fine from mu = 2 on.
 
         Starts so hot that random signs are nearly at equilibrium, and ends where greedy flips can do the rest.
         """
+        if noise:
+            return Schedule.noisy(noise, mu0=0.1, eps=0.05, steps=8)
         hot = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.2).mu[:-1]
         mu = np.concatenate([hot, Schedule.matched(mu0=2.0, mu_max=1000.0, eps=0.05).mu])
         return Schedule(mu, 1 / mu, steps=8)
 
+    def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> SignsDraw:
+        """Random signs of every copy."""
+        return draw_signs(rng, self.replicas, m_rows)
+
     def start(
-        self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None
+        self, problem: Normalised, mu: Array, lam: Array, drawn: SignsDraw, init: Start | None
     ) -> PopulationState:
         """Random signs: equilibrium at mu = 0, where `Z = 2^M`."""
-        schedule.proposals(problem.m_rows)
-        signs = signs_of(rng.standard_normal((self.replicas, problem.m_rows))).astype(np.int8)
+        xp = namespace(problem.y)
+        signs = xp.asarray(drawn.signs)
         if init is not None:
-            signs[:] = init.signs
+            signs = signs * 0 + xp.asarray(init.signs)
         return PopulationState(
-            signs=signs,
-            c=spectrum(problem).coordinates(signs * problem.target),
-            random=random_state(rng, self.replicas),
-            resampling=random_state(rng),
-            families=np.arange(self.replicas),
-            log_Z=problem.m_rows * np.log(2) if init is None else np.nan,
-            proposals=0,
-            mu=0.0,
-            lam=float(schedule.lam[0]),
-            quenched=np.nan,
+            copies=problem.ridge.at(lam).copies(signs),
+            energies=xp.zeros(self.replicas),
+            random=problem.random.seeded(drawn.words, self.replicas),
+            families=xp.arange(self.replicas),
+            log_Z=xp.asarray(problem.m_rows * np.log(2) if init is None else np.nan),
+            sweeps=xp.asarray(0.0),
+            mu=xp.asarray(0.0),
+            lam=xp.asarray(lam, dtype="float64"),
         )
 
-    def segment(self, problem: Instance, schedule: Schedule) -> int:
-        """One temperature, or as many as make a sweep."""
-        return max(1, problem.m_rows // schedule.proposals(problem.m_rows))
+    def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
+        """Proposals of every copy; the copies that greedy flips start from have been swept cold first."""
+        sweep = self.replicas * m_rows * (10 + 0.05 * m_rows)
+        return Work(
+            move=schedule.stretch(m_rows).sweeps * sweep,
+            look=self.replicas * (4.0 * n + m_rows),
+            quench=QUENCH_SWEEPS * self.replicas * m_rows * 10 + greedy_work(m_rows),
+            regresses=True,
+        )
 
-    def advance(self, problem: Instance, state: PopulationState, schedule: Schedule) -> PopulationState:
+    def memory(self, m_rows: int, n: int, itemsize: int) -> int:
+        """v and h, what a resampling and an average take besides; the couplings and their factors."""
+        copies = self.replicas * (8 * m_rows * itemsize + 24 * n + 24 * m_rows)
+        return copies + 8 * (4 * m_rows * n + 3 * m_rows**2 + 2 * n**2)
+
+    def advance(self, problem: Normalised, state: PopulationState, stretch: Stretch) -> PopulationState:
         """Reweight and resample, then sweep, at each temperature."""
-        mu_before = state.mu
-        for mu, lam in schedule:
-            state = resample(problem, state, mu, lam)
-            state = _sweep(problem, state._replace(mu=mu, lam=lam), schedule.proposals(problem.m_rows))
-        look = self.eager and time_to_quench(mu_before, state.mu)
-        return state._replace(quenched=quench(problem, state)[1] if look else np.nan)
+        ridge = problem.ridge
 
-    def measure(self, problem: Instance, state: PopulationState) -> dict[str, float]:
+        def temperature(state: PopulationState, mu: Array, lam: Array) -> PopulationState:
+            here = ridge.at(lam)
+            state = resample(problem, state._replace(copies=here.turn(state.copies)), here, mu, lam)
+            copies, random = here.sweep(state.copies, mu, state.random, stretch.sweeps)
+            sweeps = state.sweeps + stretch.sweeps * self.replicas
+            return state._replace(copies=copies, energies=here.energies(copies), random=random, sweeps=sweeps)
+
+        own = state._replace(random=state.random.copied())
+        return problem.loops.scan(temperature, own, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
+
+    def measure(self, problem: Normalised, state: PopulationState) -> dict[str, Array]:
         """Averages over the population; `best_energy` is the lowest."""
-        columns = of_signs(spectrum(problem), state.signs, state.c, state.lam)
+        xp = namespace(problem.y)
+        ridge = problem.ridge.at(state.lam)
+        columns = columns_of_copies(problem, ridge.turn(state.copies), ridge)
+        lines = xp.sort(state.families)
         return {
-            **to_floats(columns),
-            "best_energy": float(np.min(columns["energy"])),
+            **{name: column.mean() for name, column in columns.items()},
+            "best_energy": columns["energy"].min(),
             "free_entropy": state.log_Z / problem.n,
-            "quenched": state.quenched,
-            "families": len(np.unique(state.families)),
-            "steps": state.proposals,
+            "families": 1 + (lines[1:] != lines[:-1]).sum(),
+            "sweeps": state.sweeps,
         }
 
-    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
+    def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """Greedy flips from one of the copies lead to a solution."""
-        return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
+        return Ended.SETTLED if exact and self.eager and row["quenched"] < EXACT_FIT else None
 
-    def finish(self, problem: Instance, state: PopulationState, noiseless: bool) -> Estimate:
-        """The best that greedy flips from any copy reach; for noisy data the mean over all copies."""
-        if noiseless:
-            return finish_signs(problem, quench(problem, state)[0], state.lam, noiseless)
-        spectral = spectrum(problem)
-        lowest = np.asarray(state.signs[np.argmin(spectral.energy(state.c, state.lam))], dtype=np.float64)
-        aligned = signs_of(state.signs @ lowest)
-        x = spectral.ridge(aligned @ state.c / aligned.size, state.lam)
-        return Estimate(x, signs_of(problem.measure(x)), spectral.rank)
+    def candidate(self, problem: Normalised, state: PopulationState) -> tuple[Array, Array]:
+        """The signs of lowest E(lam = 0) that cold sweeps of all copies, then greedy flips, lead to.
 
-    def program(self) -> Any:
-        """Population annealing as a JAX program, for `run_batch`."""
-        from phaselect.devices.programs import PopulationProgram
+        Each copy falls into a minimum of its own. Where impostors are many, the lowest copy is hardly ever the right one.
+        """
+        xp = namespace(problem.y)
+        ridge = problem.ridge.at(xp.asarray(0.0))
+        cold, _ = ridge.sweep(ridge.turn(state.copies), xp.asarray(COLD), state.random.copied(), QUENCH_SWEEPS)
+        lowest = 1.0 * cold.signs[xp.argmin(ridge.energies(cold))]
+        return greedy_flips(problem.ridge.exact_couplings(), problem.y, lowest, problem.loops)
 
-        return PopulationProgram(self.replicas)
+    def refine(self, problem: Normalised, candidate: Array) -> Answer:
+        """Least squares."""
+        return refine_signs(problem, candidate)
 
-    run = run_anywhere
+    def average(self, problem: Normalised, state: PopulationState) -> Array:
+        """The ridge estimate of the mean over the copies, each turned to the side of the lowest."""
+        signs = 1.0 * state.copies.signs
+        sides = signs_of(signs @ signs[namespace(signs).argmin(state.energies)])
+        return problem.ridge.at(state.lam).estimate(sides @ signs / self.replicas * problem.y)
+
+    run = run
     run_batch = run_batch
 
 
-def resample(problem: Instance, state: PopulationState, mu: float, lam: float) -> PopulationState:
-    """Systematic resampling with weights `exp(-(mu' E_{lam'} - mu E_lam))`; adds their log mean to log Z."""
-    spectral = spectrum(problem)
-    gain = mu * spectral.weights(lam) - state.mu * spectral.weights(state.lam)
-    log_weights = state.c**2 @ gain - (mu - state.mu) * problem.m_rows  # E = M - sum_k w_k c_k^2
-    count, highest = log_weights.size, log_weights.max()
-    weights = np.exp(log_weights - highest)
-    total = weights.sum()
-    resampling = state.resampling.copy()
-    offset = (float(next_random(resampling)) + 0.5) * 2.0**-64
-    ticks = (np.arange(count) + offset) / count
-    heirs = np.searchsorted(np.cumsum(weights / total), ticks).clip(max=count - 1)
-    return state._replace(
-        signs=state.signs[heirs],
-        c=state.c[heirs],
-        families=state.families[heirs],
-        resampling=resampling,
-        log_Z=state.log_Z + float(highest + np.log(total / count)),
-    )
+def resample(problem: Normalised, state: PopulationState, ridge: Any, mu: Array, lam: Array) -> PopulationState:
+    """Copies in proportion to `exp(-(mu' E_{lam'} - mu E_lam))`; adds the log mean weight to log Z.
 
-
-def quench(problem: Instance, state: PopulationState) -> tuple[Vector, float]:
-    """The signs of lowest E(lam = 0) that cold sweeps of all copies, then greedy flips, lead to; and E/M.
-
-    Each copy falls into a minimum of its own. Where impostors are many, the lowest copy is hardly ever the right one.
+    ridge: that of lam', to which the copies have been turned.
     """
-    spectral = spectrum(problem)
-    cold = _sweep(problem, state._replace(mu=COLD, lam=0.0), QUENCH_SWEEPS * problem.m_rows)
-    best = int(np.argmin(spectral.energy(cold.c, 0.0)))
-    signs = greedy(spectral, np.asarray(cold.signs[best], dtype=np.float64))
-    return signs, float(spectral.energy(spectral.coordinates(signs * problem.target), 0.0)) / problem.m_rows
-
-
-def _sweep(problem: Instance, state: PopulationState, proposals: int) -> PopulationState:
-    """Metropolis on every copy at the state's own (mu, lam); copies do not interact."""
-    spectral = spectrum(problem)
-    G = spectral.couplings(state.lam)
-    y = problem.target.astype(np.float32)
-    self_energy = y**2 * np.diag(G)
-    signs, c, random = np.empty_like(state.signs), np.empty_like(state.c), state.random.copy()
-
-    def sweep(start: int) -> None:
-        rows = slice(start, start + COPIES_A_TASK)
-        v = state.signs[rows] * y
-        population_kernel(G, self_energy, v, v @ G, state.mu, proposals, random[rows])
-        signs[rows] = np.where(v < 0, -1, 1)
-        np.matmul(signs[rows] * problem.target, spectral.U, out=c[rows])
-
-    run_parallel(sweep, range(0, len(signs), COPIES_A_TASK))
-    return state._replace(signs=signs, c=c, random=random, proposals=state.proposals + proposals * len(signs))
+    log_weights = state.mu * state.energies - mu * ridge.energies(state.copies)
+    random, offset = problem.random.uniform(state.random)
+    heirs, log_mean = systematic_resampling(log_weights, offset)
+    return state._replace(
+        copies=ridge.take(state.copies, heirs),
+        random=random,
+        families=state.families[heirs],
+        log_Z=state.log_Z + log_mean,
+        mu=mu,
+        lam=lam,
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.problem.instance import Vector
+from phaselect.backends.interface import Vector
 from phaselect.problem.schedule import Schedule
 
 Trace = dict[str, NDArray[Any]]
@@ -39,10 +39,10 @@ class Status(Enum):
 class Result:
     """An estimate of x with its certificate and the history of the run.
 
-    x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2); `steps` counts
-    proposals or iterations; `trace` has a row for each stretch of the schedule; `state`, with the rest of
-    a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)` goes on where the run stopped; `truth`
-    has m, O and mse_x of the answer where x0 is known.
+    x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they were
+    weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per look
+    at the run; `state`, with the rest of a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)` goes
+    on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
     """
 
     x: Vector = field(repr=False)
@@ -51,7 +51,7 @@ class Result:
     certified: bool
     log10_impostors: float
     mse_y: float
-    steps: int
+    sweeps: float
     seconds: float
     trace: Trace = field(repr=False)
     solver: str
@@ -59,11 +59,6 @@ class Result:
     seed: int
     state: Any = field(repr=False, default=None)
     truth: dict[str, float] = field(repr=False, default_factory=dict)
-
-    @property
-    def settled(self) -> bool:
-        """Would more search be in vain? The answer fits as well as any can, certified or not."""
-        return self.certified or self.status in (Status.UNCERTIFIED, Status.AMBIGUOUS, Status.INEXACT)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None. The state is left out."""
@@ -74,7 +69,7 @@ class Result:
             "certified": self.certified,
             "log10_impostors": _plain(self.log10_impostors),
             "mse_y": _plain(self.mse_y),
-            "steps": self.steps,
+            "sweeps": self.sweeps,
             "seconds": self.seconds,
             "seed": self.seed,
             "schedule": self.schedule.to_dict(),

@@ -1,44 +1,52 @@
 """Simulated annealing of the signs (alg:SA): Metropolis single flips on `E(S)` while mu grows and lam falls.
 
 The paper's pseudo-code rebuilds an M x M matrix at each temperature and compares unsquared residual norms, which
-is not the energy of its theory; here the energy is `min_x H` (or the squared residual), and one SVD serves all
+is not the energy of its theory; here the energy is `min_x H` (or the squared residual). In memory one SVD serves all
 temperatures: a proposal costs O(N), a change of lam O(N).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.problem.instance import Instance, Vector, signs_of
-from phaselect.problem.observables import of_signs, to_floats
-from phaselect.problem.schedule import Schedule
-from phaselect.problem.spectrum import ENERGIES, Spectrum, spectrum
-from phaselect.solvers._metropolis import RandomState, field_kernel, random_state, spectral_kernel
-from phaselect.solvers.base import Estimate, Start, drive
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.greedy import greedy_flips
+from phaselect.equations.ridge import ENERGIES, sign_columns
+from phaselect.equations.signs import sign_overlap
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import finish_signs, quenched
-from phaselect.solvers.result import Status
+from phaselect.solvers.finish import Answer, refine_signs
+from phaselect.solvers.protocol import Start, Work
+from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.verdict import Ended
 
 FIELD_SWEEPS = 50
 """Sweeps at one lam that pay for building the couplings (about M^2 N flops in float32); see benchmarks."""
 
 
-class SAState(NamedTuple):
-    """Signed magnitudes `v = S*y`, their coordinates `c = U^T v`, and the random generator."""
+class SignsDraw(NamedTuple):
+    """What a run starts from: signs, one row per copy, and the seed of the chains."""
 
-    v: Vector
-    c: Vector
-    random: RandomState
-    proposals: int
-    accepted: int
-    mu: float
-    lam: float
-    quenched: float
-    use_fields: bool
+    signs: Array  # (R, M) int8
+    words: Array  # (2,) uint32
+    by_fields: Array
+
+
+class SAState(NamedTuple):
+    """One sign vector, as the backend keeps it, and the random numbers of its chain."""
+
+    copies: Any
+    random: Any
+    accepted: Array
+    sweeps: Array
+    mu: Array
+    lam: Array
+    by_fields: Array
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class SimulatedAnnealing:
     energy: "penalised" (residual plus penalty, what the theory describes) or "residual".
     eager: stop as soon as greedy flips solve the problem; False to follow the anneal to its end.
 
-    Memory: A and U; plus the couplings (M x M float32) when a lam is kept for many sweeps.
+    Memory: A and U; plus the couplings (M x M float32) when a lam is kept for many sweeps, and in float64 for the
+    greedy flips at the end.
     """
 
     energy: str = "penalised"
@@ -58,92 +67,105 @@ class SimulatedAnnealing:
         if self.energy not in ENERGIES:
             raise InputError(f"SimulatedAnnealing: energy = {self.energy!r}; use one of {', '.join(ENERGIES)}")
 
+    name = "sa"
     state_type = SAState
+    restarts = 0
+    single_flips = in_batches = needs_entries = True
 
-    @property
-    def name(self) -> str:
-        """As in `phaselect solve --solver sa`."""
-        return "sa"
-
-    def default_schedule(self, problem: Instance) -> Schedule:
+    def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, mu from 1 to 3e4 in steps of 5 %, 100 sweeps at each."""
-        return Schedule.matched(eps=0.05)
+        return Schedule.matched(eps=0.05) if not noise else Schedule.noisy(noise, eps=0.05)
 
-    def start(self, problem: Instance, schedule: Schedule, rng: np.random.Generator, init: Start | None) -> SAState:
-        """Random signs; the kernel is chosen here, once, from the sweeps the schedule spends at each lam."""
-        signs = signs_of(rng.standard_normal(problem.m_rows)) if init is None else init.signs
-        v = signs * problem.target
-        proposals = schedule.proposals(problem.m_rows) * len(schedule) / len(np.unique(schedule.lam))
-        mu, lam = schedule[0]
+    def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> SignsDraw:
+        """Random signs; whether moves go by fields is settled here, once, from the sweeps spent at each lam."""
+        stretch = schedule.stretch(m_rows)
+        sweeps_at_a_lam = stretch.total / len(np.unique(schedule.lam))
+        return draw_signs(rng, 1, m_rows, sweeps_at_a_lam >= FIELD_SWEEPS)
+
+    def start(self, problem: Normalised, mu: Array, lam: Array, drawn: SignsDraw, init: Start | None) -> SAState:
+        """The signs drawn, or those given."""
+        xp = namespace(problem.y)
+        signs = xp.asarray(drawn.signs) if init is None else xp.asarray(init.signs)[None]
         return SAState(
-            v=v,
-            c=spectrum(problem).coordinates(v),
-            random=random_state(rng),
-            proposals=0,
-            accepted=0,
-            mu=mu,
-            lam=lam,
-            quenched=np.nan,
-            use_fields=proposals >= FIELD_SWEEPS * problem.m_rows,
+            copies=problem.ridge.at(lam).copies(signs),
+            random=problem.random.seeded(drawn.words, 1),
+            accepted=xp.asarray(0),
+            sweeps=xp.asarray(0.0),
+            mu=xp.asarray(mu, dtype="float64"),
+            lam=xp.asarray(lam, dtype="float64"),
+            by_fields=xp.asarray(drawn.by_fields),
         )
 
-    def segment(self, problem: Instance, schedule: Schedule) -> int:
-        """One temperature, or as many as make a sweep."""
-        return max(1, problem.m_rows // schedule.proposals(problem.m_rows))
+    def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
+        """Proposals; a look takes the coordinates of the signs anew."""
+        move = schedule.stretch(m_rows).sweeps * m_rows * (10 + 0.05 * m_rows)
+        return Work(move, look=0.5 * m_rows * n, quench=greedy_work(m_rows), regresses=True)
 
-    def advance(self, problem: Instance, state: SAState, schedule: Schedule) -> SAState:
-        """Runs a segment inside one compiled loop (the couplings, where used, are built outside)."""
-        spectral = spectrum(problem)
-        anneal = self._anneal_fields if state.use_fields else self._anneal_spectral
-        v, c, random, accepted = anneal(spectral, state, schedule)
-        mu, lam = schedule[-1]
-        return SAState(
-            v=v,
-            c=c,
+    def memory(self, m_rows: int, n: int, itemsize: int) -> int:
+        """The couplings and their factors."""
+        return 8 * (4 * m_rows * n + 4 * m_rows**2 + 2 * n**2)
+
+    def advance(self, problem: Normalised, state: SAState, stretch: Stretch) -> SAState:
+        """Metropolis through all temperatures of a segment."""
+        copies, random, accepted = problem.ridge.anneal(
+            state.copies,
+            stretch.mu,
+            stretch.lam,
+            stretch.sweeps,
+            state.random,
+            energy=self.energy,
+            by_fields=state.by_fields,
+        )
+        return state._replace(
+            copies=copies,
             random=random,
-            proposals=state.proposals + schedule.proposals(problem.m_rows) * len(schedule),
             accepted=state.accepted + accepted,
-            mu=mu,
-            lam=lam,
-            quenched=quenched(problem, signs_of(v), state.mu, mu) if self.eager else np.nan,
-            use_fields=state.use_fields,
+            sweeps=state.sweeps + stretch.total,
+            mu=stretch.mu[-1],
+            lam=stretch.lam[-1],
         )
 
-    def _anneal_spectral(
-        self, spectral: Spectrum, state: SAState, schedule: Schedule
-    ) -> tuple[Vector, Vector, RandomState, int]:
-        v, c, random = state.v.copy(), state.c.copy(), state.random.copy()
-        proposals = schedule.proposals(v.size)
-        residual = self.energy == "residual"
-        accepted = spectral_kernel(
-            spectral.U, spectral.s2, spectral.leverage, v, c, schedule.mu, schedule.lam, proposals, residual, random
-        )
-        return v, c, random, accepted
-
-    def _anneal_fields(
-        self, spectral: Spectrum, state: SAState, schedule: Schedule
-    ) -> tuple[Vector, Vector, RandomState, int]:
-        y, random, accepted = spectral.problem.target, state.random.copy(), 0
-        v = state.v.astype(np.float32)
-        for mu, lam in schedule:
-            G = spectral.couplings(lam, self.energy)
-            self_energy = (y**2 * np.diag(G)).astype(np.float32)
-            accepted += field_kernel(G, self_energy, v, G @ v, mu, schedule.proposals(v.size), random)
-        exact = signs_of(v) * y
-        return exact, spectral.coordinates(exact), random, accepted
-
-    def measure(self, problem: Instance, state: SAState) -> dict[str, float]:
+    def measure(self, problem: Normalised, state: SAState) -> dict[str, Array]:
         """Observables of the signs and of their ridge estimate at the current lam."""
-        row = of_signs(spectrum(problem), signs_of(state.v), state.c, state.lam)
-        own = {"quenched": state.quenched, "accepted": state.accepted, "steps": state.proposals}
-        return to_floats(row) | own
+        ridge = problem.ridge.at(state.lam)
+        columns = columns_of_copies(problem, ridge.turn(state.copies), ridge)
+        own = {"accepted": state.accepted, "sweeps": state.sweeps}
+        return {name: column[0] for name, column in columns.items()} | own
 
-    def stop(self, row: dict[str, float], final: bool, noiseless: bool) -> Status | None:
+    def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """Greedy flips lead to a solution."""
-        return Status.NOT_RECOVERED if noiseless and row["quenched"] < EXACT_FIT else None
+        return Ended.SETTLED if exact and self.eager and row["quenched"] < EXACT_FIT else None
 
-    def finish(self, problem: Instance, state: SAState, noiseless: bool) -> Estimate:
-        """Greedy flips at lam = 0 in float64, then least squares."""
-        return finish_signs(problem, signs_of(state.v), state.lam, noiseless)
+    def candidate(self, problem: Normalised, state: SAState) -> tuple[Array, Array]:
+        """Greedy flips at lam = 0 in float64."""
+        signs = 1.0 * state.copies.signs[0]
+        return greedy_flips(problem.ridge.exact_couplings(), problem.y, signs, problem.loops)
 
-    run = drive
+    def refine(self, problem: Normalised, candidate: Array) -> Answer:
+        """Least squares."""
+        return refine_signs(problem, candidate)
+
+    def average(self, problem: Normalised, state: SAState) -> Array:
+        """The ridge estimate of the signs."""
+        return problem.ridge.at(state.lam).estimate(state.copies.signs[0] * problem.y)
+
+    run = run
+    run_batch = run_batch
+
+
+def draw_signs(rng: np.random.Generator, copies: int, m_rows: int, by_fields: bool = True) -> SignsDraw:
+    """Random signs of each copy, and the seed of their chains."""
+    bits = np.unpackbits(np.frombuffer(rng.bytes(-(-copies * m_rows // 8)), dtype=np.uint8), count=copies * m_rows)
+    signs = (1 - 2 * bits.astype(np.int8)).reshape(copies, m_rows)
+    return SignsDraw(signs, rng.integers(2**32, size=2, dtype=np.uint32), np.bool_(by_fields))
+
+
+def columns_of_copies(problem: Normalised, copies: Any, ridge: Any) -> dict[str, Array]:
+    """Trace columns of each copy."""
+    overlap = sign_overlap(problem.signs, copies.signs)
+    return sign_columns(ridge.regressed(copies), overlap, problem.m_rows, problem.n)
+
+
+def greedy_work(m_rows: int) -> float:
+    """About M/4 flips from random signs, each over the fields of all."""
+    return m_rows / 4 * (2.0 * m_rows + 1.5e4)

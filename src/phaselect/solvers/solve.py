@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from numbers import Real
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
 from phaselect.problem.instance import Instance
-from phaselect.problem.schedule import Schedule
-from phaselect.solvers.amp import AMP
-from phaselect.solvers.base import Attempt, ProgressCallback, check_run, first_success
-from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
-from phaselect.solvers.langevin import Langevin
+from phaselect.problem.streams import check_seed
+from phaselect.solvers.company import OneInstance
+from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
-from phaselect.solvers.result import Result, Status
-from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-
-SOLVERS: dict[str, Callable[[], Any]] = {
-    "amp": AMP,
-    "sa": SimulatedAnnealing,
-    "pa": PopulationAnnealing,
-    "langevin": Langevin,
-    "raf": ReweightedAmplitudeFlow,
-    "altmin": AlternatingMinimisation,
-}
-"""Every solver by the name it has on the command line."""
+from phaselect.solvers.protocol import ProgressCallback, Solver
+from phaselect.solvers.registry import solver_named
+from phaselect.solvers.restarts import Search, Stage
+from phaselect.solvers.result import Result
+from phaselect.solvers.run import check_problem, starting_point
 
 LADDER = (64, 256, 1024)
 """Population sizes tried in turn once message passing has failed."""
@@ -40,12 +29,14 @@ MOST_ROWS = 20_000
 
 
 def solve(
-    A: ArrayLike,
-    y: ArrayLike,
+    A: Any,
+    y: Any = None,
     *,
-    seed: int = 0,
+    solver: str | Solver = "auto",
+    init: Any = None,
+    seed: int | np.random.Generator = 0,
     time_limit: float | None = None,
-    noise: float | None = None,
+    noise: Any = None,
     progress: ProgressCallback | None = None,
     device: str | None = None,
     dtype: str = "float32",
@@ -57,12 +48,16 @@ def solve(
     copies, until the answer is certified, time is out or, without a time limit, the largest population has failed.
 
     A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a
-        linear operator, or an array of JAX, which is worked on where it is: see `Instance`.
+        linear operator, or an array of JAX, which is worked on where it is: see `Instance`. Or an Instance: leave out y
+        then; when it knows x0, the trace has the overlaps too.
     y: M magnitudes.
+    solver: "auto", the name of a solver, such as "pa", or a solver with its options, such as `PopulationAnnealing(500)`.
+    init: an estimate of x (N numbers) or signs (M numbers) to start from.
+    seed: of the random numbers; a whole number, or a generator of NumPy's to draw one from.
     time_limit: seconds, checked between short stretches of work.
-    noise: variance of the noise on y, if there is any. The anneal then stops at mu = 1/(2 noise), where the
-        posterior is that of the noisy problem, and no certificate is claimed.
-    progress: called with a `Progress` several times a second.
+    noise: variance of the noise on y, one number or one per measurement, if there is any. The anneal then stops at
+        mu = 1/(2 noise), where the posterior is that of the noisy problem, and no certificate is claimed.
+    progress: called with a `Progress` several times per second.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
     >>> import phaselect
@@ -70,78 +65,42 @@ def solve(
     >>> phaselect.solve(problem.A, problem.y).status
     <Status.RECOVERED: 'recovered: x is certified, unique up to its global sign'>
     """
-    problem = Instance(A, y)  # type: ignore[arg-type]
+    problem = _problem(A, y)
     if device is not None:
         problem = problem.to_device(device, dtype)
-    return solve_instance(problem, seed=seed, time_limit=time_limit, noise=noise, progress=progress)
+    problem = check_problem(problem, None, time_limit, noise)
+    if solver != "auto":
+        chosen = solver_named(solver) if isinstance(solver, str) else solver
+        return chosen.run(problem, seed=seed, init=init, time_limit=time_limit, progress=progress)
+    start, state = starting_point(problem, init)
+    if state is not None:
+        raise InputError("init is the state of a run: name its solver, or call its run, to go on from there")
+    with one_blas_thread():
+        search = Search(OneInstance(problem), [check_seed(seed)], start, None, time_limit, progress)
+        return search.run(stages_for(problem, timed=time_limit is not None))[0]
 
 
-def solve_instance(
-    problem: Instance,
-    *,
-    seed: int = 0,
-    time_limit: float | None = None,
-    noise: float | None = None,
-    progress: ProgressCallback | None = None,
-) -> Result:
-    """`solve` for an Instance; when it knows x0, the trace has the overlaps too."""
-    seed = check_run(problem, None, seed, time_limit)
-    level = _relative_noise(problem, noise)
-
-    def attempt(solver: AMP | PopulationAnnealing, schedule: Schedule | None, own_seed: int) -> Attempt:
-        return lambda left: solver.run(
-            problem, schedule, seed=own_seed, time_limit=left, progress=progress, noiseless=not level
-        )
-
-    def enough(result: Result) -> bool:
-        return result.mse_y < level if level else result.settled
-
-    ladder: tuple[int, ...] = LADDER_ON_GPU if problem.matrix.on_gpu else LADDER
-    if problem.m_rows > MOST_ROWS or not problem.matrix.has_entries or problem.matrix.processes > 1:
-        ladder = ()
-    stages = _stages(level, ladder, time_limit is not None)
-    attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
-    best = first_success(attempts, time_limit, enough)
-    return replace(best, status=_status(best, level), seed=seed)
-
-
-def _stages(
-    level: float, ladder: tuple[int, ...], timed: bool
-) -> Iterator[tuple[AMP | PopulationAnnealing, Schedule | None]]:
-    """What to try, in order; with a time limit the last population is tried again until it strikes.
-
-    With noise every schedule ends at mu = 1/(2 noise), and the signal has the power that the noise leaves.
-    """
-    amp = anneal = None
-    if level:
-        mu, product = 1 / (2 * level), 1 / (1 - level)
-        amp = Schedule.fixed_product(
-            product, mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500
-        )
-        anneal = Schedule.fixed_product(product, mu0=min(0.1, mu), mu_max=mu, eps=0.05, steps=8)
-    yield AMP(), amp
+def stages_for(problem: Instance, timed: bool) -> Iterator[Stage]:
+    """What to try, in order; with a time limit the last population is tried again until it strikes."""
+    level, matrix = problem.noise_level, problem.matrix
+    amp = AMP()
+    yield Stage(amp, amp.default_schedule(level))
+    if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
+        return
+    ladder = LADDER_ON_GPU if matrix.on_gpu else LADDER
+    population = PopulationAnnealing()
     for replicas in ladder:
-        yield PopulationAnnealing(replicas), anneal
-    while timed and ladder and not level:
-        yield PopulationAnnealing(ladder[-1]), None
+        population = PopulationAnnealing(replicas)
+        yield Stage(population, population.default_schedule(level))
+    while timed and not level:
+        yield Stage(population, population.default_schedule())
 
 
-def _relative_noise(problem: Instance, noise: float | None) -> float:
-    """Noise variance in units of mean(y^2); 0 when there is none."""
-    if noise is None or (isinstance(noise, Real) and float(noise) == 0):
-        return 0.0
-    if not (isinstance(noise, Real) and np.isfinite(float(noise)) and float(noise) > 0):
-        raise InputError(f"noise = {noise!r}: give a variance, 0 or more")
-    level = float(noise) / problem.y_scale**2
-    if level >= 1:
-        raise InputError(f"noise = {noise:g} is not below mean(y^2) = {problem.y_scale**2:g}: nothing but noise")
-    return level
-
-
-def _status(best: Result, level: float) -> Status:
-    """The verdict on the whole ladder."""
-    if best.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-        return best.status
-    if level:
-        return Status.ESTIMATE if best.mse_y < 2 * level else Status.POOR_ESTIMATE
-    return Status.NOT_RECOVERED if best.status is Status.DIVERGED else best.status
+def _problem(A: Any, y: Any) -> Instance:
+    if isinstance(A, Instance):
+        if y is not None:
+            raise InputError("solve takes an Instance, or A and y: not both")
+        return A
+    if y is None:
+        raise InputError("solve needs y, the magnitudes |A x|, beside A; or an Instance")
+    return Instance(A, y)

@@ -2,56 +2,23 @@
 
 Both kernels run the same chain (same proposals, same random numbers, the same accepted moves up to rounding):
 
-* `spectral_kernel`: O(N) a proposal, O(N) a change of lam; needs U only.
-* `field_kernel`: O(1) a rejection, O(M) an acceptance, at one lam; needs the couplings G.
+* `spectral_kernel`: O(N) per proposal, O(N) per change of lam; needs U only.
+* `field_kernel`: O(1) per rejection, O(M) per acceptance, at one lam; needs the couplings G.
 
-A proposal takes one 64-bit random number: its high half picks the sign, its low half decides.
+Each proposal takes one 64-bit random number.
 """
 
 import math
 
-import numpy as np
-from numba import float32, float64, int64, njit, uint32, uint64
-from numpy.typing import NDArray
+from numba import float32, njit
 
-from phaselect.solvers._passes import REORDER
+from phaselect.backends.host.passes import REORDER
+from phaselect.backends.host.random import proposal
+from phaselect.equations import signs
 
 CERTAIN = 22.9  # exp(-22.9) < 2^-33: rejected whatever the random number
 
-RandomState = NDArray[np.uint64]
-
-
-def random_state(rng: np.random.Generator, streams: int | None = None) -> RandomState:
-    """Independent xoshiro256++ states: one (4 words), or a stack of `streams`."""
-    shape = (4,) if streams is None else (streams, 4)
-    return rng.integers(1, 2**64, size=shape, dtype=np.uint64)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _rotate(x, k):  # type: ignore[no-untyped-def]
-    return (x << uint64(k)) | (x >> uint64(64 - k))
-
-
-@njit(nogil=True, cache=True)
-def next_random(state):  # type: ignore[no-untyped-def]
-    """xoshiro256++ (Blackman and Vigna): 64 random bits; advances the state in place."""
-    bits = _rotate(state[0] + state[3], 23) + state[0]
-    shifted = state[1] << uint64(17)
-    state[2] ^= state[0]
-    state[3] ^= state[1]
-    state[1] ^= state[2]
-    state[0] ^= state[3]
-    state[2] ^= shifted
-    state[3] = _rotate(state[3], 45)
-    return bits
-
-
-@njit(nogil=True, cache=True)
-def proposal(state, m_rows):  # type: ignore[no-untyped-def]
-    """A sign to flip, uniform in 0..M-1, and a uniform number in (0, 1)."""
-    bits = next_random(state)
-    index = int64(((bits >> uint64(32)) * uint64(m_rows)) >> uint64(32))
-    return index, (float64(uint32(bits)) + 0.5) * 2.0**-32
+flip_energy = njit(cache=True, inline="always")(signs.flip_energy)
 
 
 @njit(nogil=True, cache=True, fastmath=REORDER)
@@ -70,12 +37,6 @@ def self_coupling(U, i, w):  # type: ignore[no-untyped-def]
     for k in range(w.size):
         total += U[i, k] * U[i, k] * w[k]
     return total
-
-
-@njit(nogil=True, cache=True, inline="always")
-def flip_energy(v, field, coupling):  # type: ignore[no-untyped-def]
-    """`dE = 4 v_i (h_i - v_i G_ii)`."""
-    return 4.0 * v * (field - v * coupling)
 
 
 @njit(nogil=True, cache=True, fastmath=REORDER)

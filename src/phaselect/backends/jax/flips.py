@@ -16,8 +16,9 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from phaselect.devices.couplings import energy_of_flip, product
-from phaselect.devices.member import Array
+from phaselect.backends.jax.products import product
+from phaselect.equations.arrays import Array
+from phaselect.equations.signs import flip_energy
 
 BLOCK = 32
 """Spins in a block; a power of two."""
@@ -25,25 +26,27 @@ TILE = 128
 """Copies that one program of the GPU kernel takes; a power of two. With one warp a thread holds whole columns."""
 
 
-def sweep(v: Array, h: Array, G: Array, mu: Array, key: Array, sweeps: int) -> tuple[Array, Array]:
-    """`sweeps` Metropolis sweeps at mu through all spins in order; returns the new v and h."""
+def sweep(v: Array, h: Array, G: Array, mu: Array, key: Array, sweeps: Any) -> tuple[Array, Array, Array]:
+    """`sweeps` Metropolis sweeps at mu through all spins in order; returns the new v and h, and the flips made."""
     rows, copies = v.shape
     spare = -rows % BLOCK  # spins with v = 0 and no couplings, which change nothing
     G = jnp.pad(G, ((0, spare), (0, spare)))
     blocks = (rows + spare) // BLOCK
 
-    def step(t: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
-        v, h = state
+    def step(t: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        v, h, flips = state
         first = t % blocks * BLOCK
         threshold = jax.random.exponential(jax.random.fold_in(key, t), (BLOCK, copies), "float32")
         before, field = (lax.dynamic_slice_in_dim(array, first, BLOCK) for array in (v, h))
         columns = lax.dynamic_slice_in_dim(G, first, BLOCK, axis=1)
         inside = lax.dynamic_slice_in_dim(columns, first, BLOCK)
         after = update_block(before, field, threshold, inside, mu.astype(v.dtype))
-        return lax.dynamic_update_slice_in_dim(v, after, first, axis=0), h + product(columns, after - before)
+        flips = flips + (after != before).sum()  # a spin is proposed once per visit of its block
+        return lax.dynamic_update_slice_in_dim(v, after, first, axis=0), h + product(columns, after - before), flips
 
-    v, h = lax.fori_loop(0, blocks * sweeps, step, tuple(jnp.pad(array, ((0, spare), (0, 0))) for array in (v, h)))
-    return v[:rows], h[:rows]
+    v, h = (jnp.pad(array, ((0, spare), (0, 0))) for array in (v, h))
+    v, h, flips = lax.fori_loop(0, blocks * sweeps, step, (v, h, jnp.int64(0)))
+    return v[:rows], h[:rows], flips
 
 
 def update_block(v: Array, h: Array, threshold: Array, G: Array, mu: Array) -> Array:
@@ -103,4 +106,4 @@ def _block_kernel(v_ref: Any, h_ref: Any, threshold_ref: Any, G_ref: Any, mu_ref
 
 def _change(v: Array, h: Array, threshold: Array, coupling: Array, mu: Array) -> Array:
     """What the Metropolis rule adds to one spin of many copies: `-2 v`, or nothing."""
-    return jnp.where(mu * energy_of_flip(v, h, coupling) < threshold, -2 * v, jnp.zeros_like(v))
+    return jnp.where(mu * flip_energy(v, h, coupling) < threshold, -2 * v, jnp.zeros_like(v))

@@ -1,7 +1,4 @@
-"""The solvers as JAX programs: batches of instances, and one huge instance, on a GPU, on several, or on the CPU.
-
-Nothing else in the package needs JAX, which is imported with this.
-"""
+"""JAX: programs for a GPU, for several, or for the CPU. Nothing else in the package needs JAX, which is imported here."""
 
 import importlib
 

@@ -6,6 +6,7 @@ Fusing the two halves the traffic, which is what bounds them. Rows go by fours, 
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -14,12 +15,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from phaselect.base.threads import run_parallel
-from phaselect.equations.channels import local_update
-from phaselect.problem.matrix import Vector
+from phaselect.equations.channels import local_update_with, output_channel_with
+
+Vector = NDArray[np.float64]
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}  # lets sums vectorise; nan and inf keep their meaning
 BLOCK_BYTES = 4 << 20  # below this a second thread costs more than it brings
 MAX_BLOCKS = 64  # each block keeps an accumulator of N numbers
+
+
+_output_channel = njit(cache=True, inline="always")(output_channel_with(math.tanh))
+_local_update = njit(cache=True, inline="always")(local_update_with(_output_channel))
 
 
 @njit(nogil=True, cache=True, fastmath=REORDER)
@@ -47,7 +53,7 @@ def _four_rows(A, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _amp_rows(A, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def]
+def _amp_rows(A, scale, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def]
     """AMP on a block of rows: updates z, w, g in place, leaves `A^T g` in back, returns the curvature sum."""
     curvature = 0.0
     weight = np.zeros(4, back.dtype)
@@ -57,48 +63,52 @@ def _amp_rows(A, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def
         weight[:] = 0
         for k in range(min(4, A.shape[0] - i)):
             row = i + k
-            z[row] = products[k]
-            w[row], g[row], bend = local_update(z[row], y[row], w[row], g[row], V, c, psi)
+            z[row] = scale[row] * products[k]
+            w[row], g[row], bend = _local_update(z[row], y[row], w[row], g[row], V, c, psi)
             curvature += bend
-            weight[k] = g[row]
+            weight[k] = scale[row] * g[row]
         _add4(back, a0, a1, a2, a3, weight[0], weight[1], weight[2], weight[3])
     return curvature
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _normal_rows(A, p, back):  # type: ignore[no-untyped-def]
-    """Adds `A^T A p` over a block of rows to back."""
+def _normal_rows(A, scale, p, back):  # type: ignore[no-untyped-def]
+    """Adds `A^T A p` over a block of rows to back, rows multiplied by scale."""
+    weight = np.zeros(4)
     for i in range(0, A.shape[0], 4):
         a0, a1, a2, a3 = _four_rows(A, i)
-        q0, q1, q2, q3 = _dot4(a0, a1, a2, a3, p)
-        left = A.shape[0] - i
-        _add4(back, a0, a1, a2, a3, q0, q1 * (left > 1), q2 * (left > 2), q3 * (left > 3))
+        products = _dot4(a0, a1, a2, a3, p)
+        weight[:] = 0
+        for k in range(min(4, A.shape[0] - i)):
+            weight[k] = scale[i + k] ** 2 * products[k]
+        _add4(back, a0, a1, a2, a3, weight[0], weight[1], weight[2], weight[3])
 
 
 def amp_pass(
-    A: NDArray[Any], y: Vector, x: Vector, V: float, c: float, psi: float, z: Vector, w: Vector, g: Vector
-) -> tuple[Vector, float]:
-    """One pass of AMP over A; updates `z = A x`, w and g in place and returns `A^T g` and the curvature sum.
+    A: NDArray[Any], scale: Vector, y: Vector, x: Vector, V: float, c: float, psi: float, w: Vector, g: Vector
+) -> tuple[Vector, Vector, Vector, Vector, float]:
+    """One pass of AMP over the rows of A times scale: `z = A x`, the new w and g, `A^T g`, and the curvature sum.
 
     A float32 matrix is multiplied in float32; z, w and g are float64 always.
     """
     estimate = x.astype(A.dtype, copy=False)
+    z, w, g = np.empty(A.shape[0]), w.copy(), g.copy()
 
     def block(rows: slice) -> tuple[NDArray[Any], float]:
         back = np.zeros(A.shape[1], A.dtype)
-        bend = _amp_rows(A[rows], y[rows], estimate, V, c, psi, z[rows], w[rows], g[rows], back)
+        bend = _amp_rows(A[rows], scale[rows], y[rows], estimate, V, c, psi, z[rows], w[rows], g[rows], back)
         return back, bend
 
     backs, bends = zip(*run_parallel(block, row_blocks(A)), strict=True)
-    return np.sum(backs, axis=0, dtype=np.float64), sum(bends)
+    return z, w, g, np.sum(backs, axis=0, dtype=np.float64), np.float64(sum(bends))
 
 
-def normal_pass(A: NDArray[Any], p: Vector) -> Vector:
-    """`A^T (A p)` in float64 from one pass over A, whatever the dtype of A."""
+def normal_pass(A: NDArray[Any], scale: Vector, p: Vector) -> Vector:
+    """`A^T (A p)` in float64 from one pass over the rows of A times scale, whatever the dtype of A."""
 
     def block(rows: slice) -> Vector:
         back = np.zeros(A.shape[1])
-        _normal_rows(A[rows], p, back)
+        _normal_rows(A[rows], scale[rows], p, back)
         return back
 
     return np.asarray(np.sum(run_parallel(block, row_blocks(A)), axis=0))

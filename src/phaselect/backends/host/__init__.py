@@ -1,0 +1,1 @@
+"""NumPy, and Numba for what must be compiled."""

@@ -1,0 +1,252 @@
+"""A in memory: an array, or its products with vectors.
+
+An operator is a `scipy.sparse.linalg.LinearOperator`, a sparse matrix, or a pair of functions (x -> A x, z -> A^T z):
+only message passing and least squares can work with it, since the other solvers begin with the SVD of the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.backends.host import loops, random
+from phaselect.backends.host.passes import amp_pass, normal_pass
+from phaselect.backends.host.ridge import SpectralRidge, decompose
+from phaselect.backends.interface import Accuracy, Vector
+from phaselect.base.errors import InputError
+from phaselect.equations.least_squares import ConjugateGradients, Linear
+from phaselect.equations.message_passing import Pass, pass_by_products
+
+BLOCK_ROWS = 4096
+ENTRIES_LIMIT = 2000
+"""Up to so many columns the entries of an operator are computed, where they are needed, one column at a time."""
+ACCURACY = Accuracy(exact=1e-15, close=1e-10, null=1e-5, handover=1e-10)
+"""In float64. An unlucky pair of points hides a null direction with probability 1e-5."""
+CG_GAIN = 1e-9
+
+
+class InMemory:
+    """What both kinds share."""
+
+    loops = loops
+    random = random
+    on_device = on_gpu = False
+    processes = 1
+    accuracy = ACCURACY
+
+    shape: tuple[int, int]
+    measure: Callable[[Vector], Vector]
+    backproject: Callable[[Vector], Vector]
+    entries: Callable[[], NDArray[Any]]
+    _normal: Callable[[Vector, Vector], Vector]
+    _kept: dict[str, SpectralRidge]
+
+    @property
+    def ready(self) -> InMemory:
+        """Itself."""
+        return self
+
+    @property
+    def in_memory(self) -> InMemory:
+        """Itself."""
+        return self
+
+    def apply(self, x: Vector) -> Vector:
+        """`A x` in float64."""
+        return self.measure(x)
+
+    def apply_transposed(self, z: Vector) -> Vector:
+        """`A^T z` in float64."""
+        return self.backproject(z)
+
+    @property
+    def decomposed(self) -> bool:
+        """Has the SVD been computed?"""
+        return "ridge" in self._kept
+
+    def ridge(self, scale: Vector, y: Vector, x0: Vector) -> SpectralRidge:
+        """By an SVD, computed once and kept: an instance has one scale."""
+        if not self.decomposed:
+            adjoint = lambda z: self.backproject(scale * z)  # noqa: E731
+            self._kept["ridge"] = decompose(self.entries(), scale, y, x0, lambda x: scale * self.measure(x), adjoint)
+        return self._kept["ridge"]
+
+    def linear(self, scale: Vector) -> Linear:
+        """Corrected by the SVD if there is one, else by conjugate gradients."""
+        correct: Any = ConjugateGradients(
+            lambda p: self._normal(scale, p), "float64", CG_GAIN, 2 * self.shape[1], loops
+        )
+        if self.decomposed:
+            regression = self._kept["ridge"].at(0.0)
+            correct = lambda residual, slope: regression.estimate(residual)  # noqa: E731
+        return Linear(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), correct, loops)
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """As it is."""
+        return function
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(InMemory):
+    """An array in memory, float32 or float64."""
+
+    A: NDArray[Any]
+    _kept: dict[str, SpectralRidge] = field(default_factory=dict, repr=False)
+    has_entries = True
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return self.A.shape[0], self.A.shape[1]
+
+    def measure(self, x: Vector) -> Vector:
+        """`A x` in float64."""
+        return np.concatenate([block @ x for block in self._float64_blocks()])
+
+    def backproject(self, z: Vector) -> Vector:
+        """`A^T z` in float64."""
+        edges = np.arange(BLOCK_ROWS, self.shape[0], BLOCK_ROWS)
+        parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
+        return np.asarray(sum(block.T @ part for block, part in parts))
+
+    def _float64_blocks(self) -> Iterator[NDArray[np.float64]]:
+        """A by blocks of rows, so that a float32 matrix is never copied whole."""
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            yield self.A[start : start + BLOCK_ROWS].astype(np.float64, copy=False)
+
+    def row_powers(self) -> Vector:
+        """Squared norm of each row, in float64."""
+        return np.asarray(np.einsum("ij,ij->i", self.A, self.A, dtype=np.float64))
+
+    def empty_column(self) -> int | None:
+        """The first column of zeros."""
+        empty = ~self.A.any(axis=0)
+        return int(np.argmax(empty)) if empty.any() else None
+
+    def entries(self) -> NDArray[Any]:
+        """The array itself."""
+        return self.A
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> Dense:
+        """Some of the rows."""
+        return Dense(np.ascontiguousarray(self.A[kept]))
+
+    def columns_kept(self, kept: NDArray[np.bool_]) -> Dense:
+        """The others set to zero."""
+        return Dense(self.A if kept.all() else np.where(kept, self.A, 0))
+
+    def message_pass(self, scale: Vector, y: Vector, close: Any) -> Pass:
+        """One compiled read of A."""
+        return lambda x, V, c, psi, w, g: amp_pass(self.A, scale, y, x, V, c, psi, w, g)
+
+    def _normal(self, scale: Vector, p: Vector) -> Vector:
+        """One compiled read of A."""
+        return normal_pass(self.A, scale, p)
+
+
+@dataclass(frozen=True, eq=False)
+class Operator(InMemory):
+    """A through its products with vectors."""
+
+    forward: Callable[[Vector], Any]
+    adjoint: Callable[[Vector], Any]
+    shape: tuple[int, int]
+    _kept: dict[str, SpectralRidge] = field(default_factory=dict, repr=False)
+
+    def measure(self, x: Vector) -> Vector:
+        """`A x`."""
+        return _product(self.forward, x, self.shape[0], "A x")
+
+    def backproject(self, z: Vector) -> Vector:
+        """`A^T z`."""
+        return _product(self.adjoint, z, self.shape[1], "A^T z")
+
+    def row_powers(self) -> Vector:
+        """The mean squared norm in every place: exact for few columns, else from the images of random vectors.
+
+        `E |A r|^2 = |A|^2` for entries of r of unit variance; 64 vectors know it to about `sqrt(2/(64 N))`, 1 % at N
+        = 256.
+        """
+        rows, columns = self.shape
+        if columns <= 256:
+            total = sum(np.sum(self.measure(unit) ** 2) for unit in np.eye(columns))
+        else:
+            signs = np.random.default_rng(0).choice([-1.0, 1.0], (64, columns))
+            total = np.mean([np.sum(self.measure(r) ** 2) for r in signs])
+        return np.full(rows, float(total) / rows)
+
+    def empty_column(self) -> int | None:
+        """Not looked for."""
+        return None
+
+    @property
+    def has_entries(self) -> bool:
+        """If there are few columns."""
+        return self.shape[1] <= ENTRIES_LIMIT
+
+    def columns_kept(self, kept: NDArray[np.bool_]) -> Operator:
+        """The others set to zero."""
+        return Operator(lambda x: self.measure(kept * x), lambda z: kept * self.backproject(z), self.shape)
+
+    def message_pass(self, scale: Vector, y: Vector, close: Any) -> Pass:
+        """Two products."""
+        return pass_by_products(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), y)
+
+    def _normal(self, scale: Vector, p: Vector) -> Vector:
+        """Two products."""
+        return self.backproject(scale**2 * self.measure(p))
+
+    def entries(self) -> NDArray[np.float64]:
+        """The entries, column by column, if there are few."""
+        if not self.has_entries:
+            raise InputError(
+                f"A is an operator with {self.shape[1]} columns, and this needs its entries: use AMP, or give an array"
+            )
+        return np.column_stack([self.measure(unit) for unit in np.eye(self.shape[1])])
+
+
+def operator(A: Any, rows: int) -> Operator:
+    """The operator with its shape, once it has been seen that the two products belong to one matrix."""
+    if isinstance(A, tuple | list):
+        forward, adjoint = A
+        shape = (rows, np.size(_tried(adjoint, np.zeros(rows), "A^T z")))
+    elif hasattr(A, "tocsr"):
+        forward, adjoint, shape = A.__matmul__, A.T.__matmul__, (int(A.shape[0]), int(A.shape[1]))
+    else:
+        forward, adjoint, shape = A.matvec, A.rmatvec, (int(A.shape[0]), int(A.shape[1]))
+    found = Operator(forward, adjoint, shape)
+    rng = np.random.default_rng(0)
+    x, z = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
+    image, back = found.measure(x), found.backproject(z)
+    if abs(image @ z - x @ back) > 1e-4 * np.linalg.norm(image) * np.linalg.norm(z):
+        raise InputError("A: the two products are not of one matrix: (A x) . z differs from x . (A^T z)")
+    return found
+
+
+def _product(function: Callable[[Vector], Any], vector: Vector, length: int, name: str) -> Vector:
+    result = np.asarray(_tried(function, vector, name))
+    if result.dtype.kind == "c":
+        raise InputError(f"{name} is complex: real phase retrieval only")
+    if result.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {result.dtype}: the function must return real numbers")
+    result = np.asarray(result, dtype=np.float64).reshape(-1)
+    if result.size != length:
+        raise InputError(f"{name} has {result.size} entries: it must have {length}")
+    if not np.isfinite(result).all():
+        raise InputError(f"{name} is not finite for a finite vector")
+    return result
+
+
+def _tried(function: Callable[[Vector], Any], vector: Vector, name: str) -> Any:
+    """What the function returns; what goes wrong in it, in one line."""
+    try:
+        return function(vector)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{name} failed for a vector of {vector.size}: {type(error).__name__}: {reason}") from error

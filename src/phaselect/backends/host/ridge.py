@@ -1,0 +1,215 @@
+"""The regression of signs on A by one SVD: the ridge estimate and energy of any sign vector at any lam in O(N).
+
+See equations/ridge.py for the convention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
+from phaselect.backends.host.random import Randomness
+from phaselect.base.threads import gram, run_parallel
+from phaselect.equations.ridge import Regressed, explained, shrinkage
+
+Vector = NDArray[np.float64]
+Stack = NDArray[np.float64]
+
+WEAKEST = 1e-10
+"""Singular values below this fraction of the largest count as zero: rounding would decide that part of x."""
+COPIES_PER_TASK = 16
+"""What a thread takes at a time: enough for an efficient matrix product, fixed so that rounding is too."""
+
+
+class SpectralCopies(NamedTuple):
+    """Sign vectors (R x M) with their coordinates `c = U^T (S*y)` (R x N)."""
+
+    signs: NDArray[np.int8]
+    c: Stack
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralRidge:
+    """Left singular vectors `U` (M x rank) and squared singular values `s2` of the rows of A times scale.
+
+    The right singular vectors are not kept: `V diag(s) = A^T U` does their work without an N x N array.
+    """
+
+    U: Stack
+    s2: Vector
+    y: Vector
+    x0: Vector
+    forward: Callable[[Vector], Vector]
+    adjoint: Callable[[Vector], Vector]
+
+    @property
+    def rank(self) -> int:
+        """Numerical rank of A."""
+        return int(self.s2.size)
+
+    @cached_property
+    def leverage(self) -> Vector:
+        """`sum_k U_ik^2`, the diagonal of K at lam = 0."""
+        return np.asarray(np.einsum("ik,ik->i", self.U, self.U))
+
+    @cached_property
+    def signal(self) -> Vector:
+        """`U^T A x0 / |x0|^2`: coordinates of the true signed measurements; nan if x0 is."""
+        return self.coordinates(self.forward(self.x0)) / np.sum(self.x0**2)
+
+    def coordinates(self, v: Stack) -> Stack:
+        """`c = U^T v` for one signed measurement vector, or for each row of a stack of them."""
+        return v @ self.U
+
+    def exact_couplings(self) -> Stack:
+        """K at lam = 0, M x M."""
+        return self._exact
+
+    @cached_property
+    def _exact(self) -> Stack:
+        return gram(self.U)
+
+    def couplings(self, lam: float, energy: str = "penalised") -> NDArray[np.float32]:
+        """`G = U diag(w) U^T` in float32: the interaction of the signs, M x M; kept until another lam is asked for."""
+        if self._latest.get("key") != (lam, energy):
+            half = np.multiply(self.U, np.sqrt(self.weights(lam, energy)), dtype=np.float32, casting="same_kind")
+            self._latest.update(key=(lam, energy), G=gram(half))
+        return self._latest["G"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _latest(self) -> dict[str, Any]:
+        return {}
+
+    def weights(self, lam: float, energy: str = "penalised") -> Vector:
+        """`w` such that `E = |y|^2 - sum_k w_k c_k^2`, for either energy."""
+        w: Vector = shrinkage(self.s2, lam)
+        return w if energy == "penalised" else np.asarray(explained(w))
+
+    def at(self, lam: float) -> SpectralRidgeAt:
+        """At one regulariser."""
+        return SpectralRidgeAt(self, float(lam))
+
+    def anneal(
+        self,
+        copies: SpectralCopies,
+        mu: Vector,
+        lam: Vector,
+        sweeps: float,
+        random: Randomness,
+        *,
+        energy: str,
+        by_fields: bool,
+    ) -> tuple[SpectralCopies, Randomness, int]:
+        """Metropolis on one copy through all temperatures, in one compiled loop; or, by fields, one loop for each."""
+        proposals = round(sweeps * self.y.size)
+        chains = random.chains.copy()
+        if by_fields:
+            v, accepted = copies.signs[0] * self.y.astype(np.float32), 0
+            for level, regulariser in zip(mu.tolist(), lam.tolist(), strict=True):
+                G = self.couplings(regulariser, energy)
+                self_energy = (self.y**2 * np.diag(G)).astype(np.float32)
+                accepted += field_kernel(G, self_energy, v, G @ v, level, proposals, chains[0])
+            exact = np.where(v < 0, -1, 1).astype(np.int8)
+            return self.at(0.0).copies(exact[None]), random._replace(chains=chains), accepted
+        v, c = copies.signs[0] * self.y, copies.c[0].copy()
+        residual = energy == "residual"
+        accepted = spectral_kernel(self.U, self.s2, self.leverage, v, c, mu, lam, proposals, residual, chains[0])
+        signs = np.where(self.y > 0, np.where(v < 0, -1, 1), copies.signs[0]).astype(np.int8)
+        return SpectralCopies(signs[None], c[None]), random._replace(chains=chains), accepted
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralRidgeAt:
+    """The regression at one lam."""
+
+    ridge: SpectralRidge
+    lam: float
+
+    def estimate(self, v: Vector) -> Vector:
+        """`x_hat = V diag(s / (s^2 + lam/2)) U^T v`, without V."""
+        ridge = self.ridge
+        return ridge.adjoint(ridge.U @ (ridge.coordinates(v) / (ridge.s2 + self.lam / 2)))
+
+    @cached_property
+    def _explained(self) -> Vector:
+        return self.ridge.weights(self.lam, "residual")
+
+    def explaining(self) -> Callable[[Vector], Vector]:
+        """`v -> (I - (I - K)^2) v = U (w (2 - w) U^T v)`."""
+        ridge, weights = self.ridge, self._explained
+        return lambda v: ridge.U @ (weights * ridge.coordinates(v))
+
+    def fitted(self, v: Stack) -> Stack:
+        """`K v`, the predicted measurements, for each row of a stack."""
+        ridge = self.ridge
+        return np.asarray((ridge.coordinates(v) * ridge.weights(self.lam)) @ ridge.U.T)
+
+    def regress(self, v: Stack) -> Regressed:
+        """From c alone: O(N) for each row of v, once c is known."""
+        return self._regressed(self.ridge.coordinates(v), np.einsum("ri,ri->r", v, v))
+
+    def regressed(self, copies: SpectralCopies) -> Regressed:
+        """`|y|^2 = M` in normalised units."""
+        return self._regressed(copies.c, float(self.ridge.y.size))
+
+    def _regressed(self, c: Stack, power: Any) -> Regressed:
+        s2, w = self.ridge.s2, self.ridge.weights(self.lam)
+        norm = s2 / (s2 + self.lam / 2) ** 2
+        fitted, lowered, length = np.moveaxis(c**2 @ np.stack([self._explained, w, norm], axis=1), -1, 0)
+        return Regressed(power - fitted, power - lowered, length, c @ (self.ridge.signal / (s2 + self.lam / 2)))
+
+    def copies(self, signs: NDArray[Any]) -> SpectralCopies:
+        """With their coordinates, which serve any lam."""
+        return SpectralCopies(signs.astype(np.int8), self.ridge.coordinates(signs * self.ridge.y))
+
+    def turn(self, copies: SpectralCopies) -> SpectralCopies:
+        """Nothing to do."""
+        return copies
+
+    def take(self, copies: SpectralCopies, which: NDArray[Any]) -> SpectralCopies:
+        """Some of the copies."""
+        return SpectralCopies(copies.signs[which], copies.c[which])
+
+    def energies(self, copies: SpectralCopies) -> Vector:
+        """`E = M - sum_k w_k c_k^2`."""
+        return np.asarray(self.ridge.y.size - copies.c**2 @ self.ridge.weights(self.lam))
+
+    def sweep(
+        self, copies: SpectralCopies, mu: float, random: Randomness, sweeps: float
+    ) -> tuple[SpectralCopies, Randomness]:
+        """Metropolis on every copy, threads over the copies, which do not interact."""
+        ridge, proposals = self.ridge, round(sweeps * self.ridge.y.size)
+        G = ridge.couplings(self.lam)
+        y = ridge.y.astype(np.float32)
+        self_energy = y**2 * np.diag(G)
+        signs, c, chains = np.empty_like(copies.signs), np.empty_like(copies.c), random.chains.copy()
+
+        def sweep(start: int) -> None:
+            rows = slice(start, start + COPIES_PER_TASK)
+            v = copies.signs[rows] * y
+            population_kernel(G, self_energy, v, v @ G, mu, proposals, chains[rows])
+            signs[rows] = np.where(v < 0, -1, 1)
+            np.matmul(signs[rows] * ridge.y, ridge.U, out=c[rows])
+
+        run_parallel(sweep, range(0, len(signs), COPIES_PER_TASK))
+        return SpectralCopies(signs, c), random._replace(chains=chains)
+
+
+def decompose(
+    A: NDArray[Any],
+    scale: Vector,
+    y: Vector,
+    x0: Vector,
+    forward: Callable[[Vector], Vector],
+    adjoint: Callable[[Vector], Vector],
+) -> SpectralRidge:
+    """The SVD of the rows of A times scale; forward and adjoint are its products."""
+    U, s, _ = np.linalg.svd(scale[:, None] * A, full_matrices=False)
+    rank = int(np.sum(s > WEAKEST * s[0]))
+    return SpectralRidge(np.ascontiguousarray(U[:, :rank]), s[:rank] ** 2, y, x0, forward, adjoint)

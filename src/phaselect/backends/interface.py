@@ -1,0 +1,163 @@
+"""What the rest of the package may ask of a matrix, wherever its entries are, and of the regression of signs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.equations.arrays import Array
+from phaselect.equations.least_squares import Linear
+from phaselect.equations.message_passing import Pass
+from phaselect.equations.ridge import Regressed
+
+Vector = NDArray[np.float64]
+
+
+class Accuracy(NamedTuple):
+    """How far least squares goes with a matrix, as gradients relative to that of x = 0.
+
+    exact: for the answer. close: for the systems of the certificate. null: a known solution missed by more shows a null
+    space. handover: mse_y at which message passing hands over to least squares.
+    """
+
+    exact: float
+    close: float
+    null: float
+    handover: float
+
+
+class Matrix(Protocol):
+    """A as it was given. `apply` may be part of a program; `measure` takes and returns arrays of NumPy."""
+
+    loops: Any
+    random: Any
+    has_entries: bool
+    on_device: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Is it on a GPU?"""
+
+    @property
+    def processes(self) -> int:
+        """How many processes share A."""
+
+    @property
+    def ready(self) -> Any:
+        """The matrix with whatever copies make passes over it faster."""
+
+    @property
+    def in_memory(self) -> Any:
+        """The matrix in memory, for what cannot be compiled."""
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """What least squares can reach."""
+
+    @property
+    def decomposed(self) -> bool:
+        """Is an SVD there already, so that the regression of any v costs next to nothing?"""
+
+    def measure(self, x: Vector) -> Vector:
+        """`A x`."""
+
+    def backproject(self, z: Vector) -> Vector:
+        """`A^T z`."""
+
+    def row_powers(self) -> Vector:
+        """Squared norm of each row, or their mean in every place where rows cannot be told apart."""
+
+    def empty_column(self) -> int | None:
+        """The first column of zeros, if there is one and it can be told."""
+
+    def entries(self) -> NDArray[Any]:
+        """The entries, as an array in memory."""
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> Any:
+        """The matrix of these rows alone."""
+
+    def columns_kept(self, kept: NDArray[np.bool_]) -> Any:
+        """A matrix of the same shape with the other columns set to zero; it shares no SVD with this one."""
+
+    def apply(self, x: Array) -> Array:
+        """`A x` in float64."""
+
+    def apply_transposed(self, z: Array) -> Array:
+        """`A^T z` in float64."""
+
+    def message_pass(self, scale: Array, y: Array, close: Array) -> Pass:
+        """A pass of message passing over the rows of A times scale; close: is the fit so good that all digits count?"""
+
+    def linear(self, scale: Array) -> Linear:
+        """Least squares with the rows of A times scale."""
+
+    def ridge(self, scale: Array, y: Array, x0: Array) -> Ridge:
+        """The regression of signs on the rows of A times scale."""
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a problem with this matrix, made ready to run where the matrix is."""
+
+
+class Copies(Protocol):
+    """Sign vectors that are searched together."""
+
+    @property
+    def signs(self) -> Array:
+        """Their signs, one row per copy."""
+
+
+class Ridge(Protocol):
+    """The regression of signed measurements on A (equations/ridge.py)."""
+
+    @property
+    def rank(self) -> int:
+        """Of A, as far as it is known."""
+
+    def exact_couplings(self) -> Array:
+        """K at lam = 0, in float64."""
+
+    def at(self, lam: Array) -> RidgeAt:
+        """At one regulariser."""
+
+    def anneal(
+        self, copies: Any, mu: Array, lam: Array, sweeps: Any, random: Any, *, energy: str, by_fields: bool
+    ) -> tuple[Any, Any, Array]:
+        """Metropolis on every copy through a list of temperatures: copies, random numbers and accepted flips."""
+
+
+class RidgeAt(Protocol):
+    """The regression at one regulariser."""
+
+    def estimate(self, v: Array) -> Array:
+        """`x_hat` of signed measurements v."""
+
+    def explaining(self) -> Callable[[Any], Any]:
+        """The function `v -> (I - (I - K)^2) v`."""
+
+    def regress(self, v: Array) -> Regressed:
+        """What the trace asks of each row of v."""
+
+    def copies(self, signs: Array) -> Any:
+        """Sign vectors, one per row, ready to be searched."""
+
+    def turn(self, copies: Any) -> Any:
+        """Copies of another regulariser made ready for this one."""
+
+    def take(self, copies: Any, which: Array) -> Any:
+        """Some of the copies, in the order given."""
+
+    def energies(self, copies: Any) -> Array:
+        """`E(S)` of each copy."""
+
+    def regressed(self, copies: Any) -> Regressed:
+        """What the trace asks of each copy."""
+
+    def sweep(self, copies: Any, mu: Array, random: Any, sweeps: Any) -> tuple[Any, Any]:
+        """So many Metropolis sweeps of every copy at mu; the copies and the random numbers after it."""

@@ -1,0 +1,216 @@
+"""A on a device, or by rows on several: the products, and a half-precision copy.
+
+The half-precision copy takes half a read where A takes a whole one, and message passing cannot tell the difference until
+the last digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.backends.host.matrix import Dense
+from phaselect.backends.interface import Accuracy, Vector
+from phaselect.backends.jax import loops, random
+from phaselect.backends.jax.devices import MARGIN, NO_TUNING, free_bytes, on, out_of_memory, too_large
+from phaselect.backends.jax.products import Copy, adjoint, forward
+from phaselect.backends.jax.ridge import CholeskyRidge
+from phaselect.base.errors import InputError
+from phaselect.equations.arrays import Array
+from phaselect.equations.least_squares import ConjugateGradients, Linear
+from phaselect.equations.message_passing import Pass, pass_by_products
+
+WORTH_A_COPY = {"gpu": 64 << 20}
+"""Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""
+SMALL = 1e4
+"""Largest entry over the root mean square up to which half precision has room for all."""
+CG_GAIN, CG_STEPS = 1e-2, 1000
+"""What a round of conjugate gradients gains before the residual is computed anew; half precision gives no more."""
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["A", "half"], meta_fields=["rows"])
+@dataclass(frozen=True, eq=False)
+class DeviceMatrix:
+    """An array of JAX; `rows` of it count, what follows is padding that makes it divide among devices.
+
+    half: a copy in half precision, where there is one. In a program A may be an array that is being traced.
+    """
+
+    A: Any
+    rows: int
+    half: Copy | None = None
+    loops = loops
+    random = random
+    on_device = has_entries = True
+    decomposed = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, int(self.A.shape[-1])
+
+    @property
+    def on_gpu(self) -> bool:
+        """Is it on GPUs?"""
+        return bool(self.device.platform == "gpu")
+
+    @property
+    def processes(self) -> int:
+        """How many processes share A."""
+        return len({device.process_index for device in self.A.sharding.device_set})
+
+    @property
+    def device(self) -> Any:
+        """The first device of this process that holds a part."""
+        return self.A.addressable_shards[0].device
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """An unlucky pair of points hides a null direction with probability 6e-4.
+
+        With a half-precision copy least squares takes over early, and mends many signs at once.
+        """
+        return Accuracy(exact=1e-10, close=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+
+    # In a program
+
+    def apply(self, x: Array) -> Array:
+        """`A x` in float64."""
+        return forward(self.A, x, "float64")[: self.rows]
+
+    def apply_transposed(self, z: Array) -> Array:
+        """`A^T z` in float64."""
+        return adjoint(self.A, self._padded(z), "float64")
+
+    def message_pass(self, scale: Array, y: Array, close: Array) -> Pass:
+        """Two products; with the copy, if there is one, as long as its digits are good enough."""
+        exact = self._pass(Copy(self.A), scale, y)
+        if self.half is None:
+            return exact
+        rough = self._pass(self.half, scale, y)
+        return lambda *beliefs: jax.lax.cond(close, exact, rough, *beliefs)
+
+    def _pass(self, copy: Copy, scale: Array, y: Array) -> Pass:
+        own = scale * copy.scale
+        return pass_by_products(
+            lambda x: own * forward(copy.A, x)[: self.rows].astype("float64"),
+            lambda z: adjoint(copy.A, self._padded(own * z)).astype("float64"),
+            y,
+        )
+
+    def linear(self, scale: Array) -> Linear:
+        """Corrected by conjugate gradients in single precision at least."""
+        copy = self.half or Copy(self.A)
+        dtype = "float64" if copy.A.dtype == "float64" else "float32"
+        weights = self._padded((scale * copy.scale) ** 2).astype(dtype)
+
+        def normal(p: Array) -> Array:
+            return adjoint(copy.A, weights * forward(copy.A, p))
+
+        correct = ConjugateGradients(normal, dtype, CG_GAIN, CG_STEPS, loops)
+        return Linear(lambda x: scale * self.apply(x), lambda z: self.apply_transposed(scale * z), correct, loops)
+
+    def ridge(self, scale: Array, y: Array, x0: Array) -> CholeskyRidge:
+        """By Cholesky factors."""
+        return CholeskyRidge(scale[:, None] * self.A[: self.rows].astype("float64"), y, x0, self.A.dtype)
+
+    def _padded(self, z: Array) -> Array:
+        """A vector with an entry per row, continued with zeros."""
+        return jnp.pad(z, (0, self.A.shape[0] - self.rows))
+
+    # By itself
+
+    def measure(self, x: Vector) -> Vector:
+        """`A x` in float64."""
+        return np.array(self.compiled(DeviceMatrix.apply)(self, x))
+
+    def backproject(self, z: Vector) -> Vector:
+        """`A^T z` in float64."""
+        return np.array(self.compiled(DeviceMatrix.apply_transposed)(self, z))
+
+    def row_powers(self) -> Vector:
+        """Squared norm of each row."""
+        return self._powers[0][: self.rows]
+
+    def empty_column(self) -> int | None:
+        """The first column of zeros."""
+        empty = self._powers[1] == 0
+        return int(np.argmax(empty)) if empty.any() else None
+
+    def padding_is_empty(self) -> bool:
+        """Are the rows that do not count all zeros?"""
+        return not self._powers[0][self.rows :].any()
+
+    def entries(self) -> NDArray[Any]:
+        """A copy in memory."""
+        return np.array(self.A)[: self.rows]
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> DeviceMatrix:
+        """Some of the rows, on the first device."""
+        if len(self.A.sharding.device_set) > 1:
+            raise InputError("A has rows of zeros, and is shared by several devices: drop them first")
+        return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()))
+
+    def columns_kept(self, kept: NDArray[np.bool_]) -> DeviceMatrix:
+        """The others set to zero."""
+        return self if kept.all() else DeviceMatrix(self.A * kept.astype(self.A.dtype), self.rows)
+
+    @cached_property
+    def in_memory(self) -> Dense:
+        """A copy in memory."""
+        return Dense(self.entries())
+
+    @cached_property
+    def _powers(self) -> list[Vector]:
+        """Squared norms of rows and columns, and the largest entry."""
+        return [np.asarray(one) for one in self.compiled(_powers)(self.A)]
+
+    @cached_property
+    def ready(self) -> DeviceMatrix:
+        """With a copy in half precision, if that pays and fits."""
+        rms = np.sqrt(self._powers[0].sum() / (self.rows * self.A.shape[1]))
+        large = self.A.nbytes >= WORTH_A_COPY.get(self.device.platform, np.inf)
+        worth = large and self.A.dtype == "float32" and float(self._powers[2]) < SMALL * rms
+        each = self.A.nbytes / 2 / len(self.A.sharding.device_set)
+        if not worth or self.processes > 1 or each > MARGIN * free_bytes(self.device):  # processes must decide alike
+            return self
+        with on(None):
+            shrink = jax.jit(lambda A: (A * np.float32(1 / rms)).astype("float16"), compiler_options=NO_TUNING)
+            return replace(self, half=Copy(shrink(self.A), np.float32(rms)))
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A program with A among its arguments, whose results are whole on every device."""
+        program = _compiled(function, self._everywhere)
+
+        def run(*arguments: Any) -> Any:
+            try:
+                with on(None):
+                    return jax.block_until_ready(program(*arguments))
+            except RuntimeError as error:
+                if not out_of_memory(error):
+                    raise
+                raise too_large("working with A", self.A.nbytes, self.device) from None
+
+        return run
+
+    @cached_property
+    def _everywhere(self) -> Any:
+        sharding = self.A.sharding
+        return jax.NamedSharding(sharding.mesh, jax.P()) if isinstance(sharding, jax.NamedSharding) else None
+
+
+@cache
+def _compiled(function: Callable[..., Any], everywhere: Any) -> Callable[..., Any]:
+    return jax.jit(function, out_shardings=everywhere, compiler_options=NO_TUNING)  # type: ignore[no-any-return]
+
+
+def _powers(A: Array) -> Any:
+    squares = A.astype("float64") ** 2
+    return squares.sum(axis=1), squares.sum(axis=0), abs(A).max()

@@ -1,0 +1,59 @@
+"""Signs of measurements, the energy of a flip, and how an estimate compares with the truth, up to its global sign."""
+
+from __future__ import annotations
+
+from phaselect.equations.arrays import Array, namespace
+
+
+def signs_of(z: Array) -> Array:
+    """Signs in {-1, +1}, as float64; zero counts as +1."""
+    return 1.0 - 2.0 * (z < 0)
+
+
+def flip_energy(v, field, coupling):  # type: ignore[no-untyped-def]
+    """`dE = 4 v_i (h_i - v_i G_ii)`: what flipping sign i adds to the energy; `v = S*y`, `h = G v`."""
+    return 4.0 * v * (field - v * coupling)
+
+
+def overlap(x0: Array, x: Array) -> Array:
+    """`m = |x0 . x| / |x0|^2`: 1 on recovery, near 0 for a random guess."""
+    return abs(x0 @ x) / (x0 @ x0)
+
+
+def sign_overlap(true_signs: Array, signs: Array) -> Array:
+    """`O = |S0 . S| / M`; of one sign vector, or of each row of a stack."""
+    return abs(signs @ true_signs) / true_signs.shape[-1]
+
+
+def mse_x(x0: Array, x: Array) -> Array:
+    """`|x0 - x|^2 / |x0|^2` after aligning the global sign."""
+    aligned = x * signs_of(x0 @ x)
+    return ((x0 - aligned) ** 2).sum() / (x0**2).sum()
+
+
+def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[str, Array]:
+    """m, O and mse_x of an estimate; nan where the truth is."""
+    return {"m": overlap(x0, x), "O": sign_overlap(true_signs, signs), "mse_x": mse_x(x0, x)}
+
+
+def estimate_columns(y: Array, x0: Array, signs: Array, x: Array, z: Array, lam: Array) -> dict[str, Array]:
+    """Trace columns of an estimate x with its measurements `z = A x` (eq:energies); nan where the truth is."""
+    fit = ((y - abs(z)) ** 2).mean()
+    q1 = (x**2).mean()
+    return {
+        "mse_y": fit,
+        "m": overlap(x0, x),
+        "O": sign_overlap(signs, signs_of(z)),
+        "energy": y.shape[-1] / x.shape[-1] * fit + 0.5 * lam * q1,
+        "q1": q1,
+    }
+
+
+def missed(y: Array, residual: Array) -> Array:
+    """Is a single measurement, where y exceeds the residual, not met to a percent?
+
+    That tells the truth from its neighbours: one wrong sign at a small y leaves a small residual, but most of it there.
+    """
+    xp = namespace(y)
+    fit = (residual**2).mean()
+    return ((abs(residual) > 0.01 * y) & (y > xp.sqrt(fit))).any()

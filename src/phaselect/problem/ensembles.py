@@ -1,0 +1,249 @@
+"""Random instances: drawn in memory, or many of them on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+
+from phaselect.backends.interface import Vector
+from phaselect.base.errors import InputError
+from phaselect.equations.signs import signs_of
+from phaselect.equations.units import gaussian_signal, normalised_units
+from phaselect.problem.instance import Instance
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.streams import Purpose, check_seed, is_count, stream
+
+
+def gaussian_instance(
+    n: int,
+    alpha: float,
+    *,
+    seed: int | np.random.Generator,
+    signal_variance: float = 1.0,
+    density: float = 1.0,
+    noise: float = 0.0,
+    activation: str = "abs",
+) -> Instance:
+    """Draw the paper's random instance (alg:Problem): iid Gaussian A of variance 1/N, Gaussian x0.
+
+    `|x0|^2 = n * signal_variance` exactly; with `density` < 1 a random fraction of the entries is kept
+    and the rest set to zero before rescaling (the paper rescales first, which loses the norm). `noise` is
+    the variance of the noise on the output (of which the instance does not tell: give it to `solve`); `activation` is
+    what the sensor reports, "abs" for |A x0| or "square" for a power meter, whose reading is turned into a magnitude. A
+    noisy magnitude below zero is folded to its absolute value: signs are free, so S*y ranges over the same vectors.
+
+    >>> gaussian_instance(100, 1.3, seed=0)
+    Instance(M=130, N=100, alpha=1.3, x0 known)
+    """
+    seed = check_generator(n, alpha, seed, signal_variance, density, noise, activation)
+    rows, rows_test = round(alpha * n), max(200, round(alpha * n) // 4)
+    try:
+        A = stream(seed, Purpose.MATRIX).standard_normal((rows, n)) / np.sqrt(n)
+    except (MemoryError, ValueError):
+        raise InputError(f"a {rows} x {n} matrix needs {8 * rows * n / 2**30:.3g} GiB: too large for memory") from None
+    for_signal, for_noise = stream(seed, Purpose.SIGNAL), stream(seed, Purpose.NOISE)
+    x0 = for_signal.standard_normal(n)
+    if density < 1:
+        keep = for_signal.random(n) < density
+        keep[for_signal.integers(n)] = True  # a signal is never empty
+        x0 *= keep
+    x0 = gaussian_signal(x0, signal_variance)
+    A_test = stream(seed, Purpose.TEST_SET).standard_normal((rows_test, n)) / np.sqrt(n)
+    sense, sigma = _ACTIVATIONS[activation], np.sqrt(noise)
+    y = sense(A @ x0, sigma * for_noise.standard_normal(rows))
+    y_test = sense(A_test @ x0, sigma * for_noise.standard_normal(rows_test))
+    return Instance(A, y, x0, A_test, y_test)
+
+
+_ACTIVATIONS: dict[str, Callable[[Vector, Vector], Vector]] = {
+    "abs": lambda z, error: np.abs(np.abs(z) + error),
+    "square": lambda z, error: np.sqrt(np.abs(z**2 + error)),
+}
+
+
+def check_generator(
+    n: int,
+    alpha: float,
+    seed: Any,
+    variance: float = 1.0,
+    density: float = 1.0,
+    noise: float = 0.0,
+    activation: str = "abs",
+) -> int:
+    """The parameters of a random instance, checked; returns the seed as a plain number."""
+    seed = check_seed(seed)
+    if not is_count(n, 1):
+        raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
+    for name, value in (("alpha", alpha), ("signal_variance", variance), ("density", density), ("noise", noise)):
+        if not isinstance(value, Real):
+            raise InputError(f"{name} = {value!r}: give a number")
+    if not np.isfinite(alpha) or round(alpha * n) <= n:
+        raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
+    if not (np.isfinite(variance) and variance > 0):
+        raise InputError(f"signal_variance = {variance!r}: must be positive")
+    if not 0 < density <= 1:
+        raise InputError(f"density = {density!r}: must lie in (0, 1]")
+    if not (np.isfinite(noise) and noise >= 0):
+        raise InputError(f"noise = {noise!r}: a variance, 0 or more")
+    if activation not in _ACTIVATIONS:
+        raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
+    return seed
+
+
+class Batch(Protocol):
+    """Instances of one shape, to be had on a device, a few at a time."""
+
+    @property
+    def m_rows(self) -> int:
+        """Measurements of each."""
+
+    @property
+    def n(self) -> int:
+        """Unknowns of each."""
+
+    @property
+    def noise_levels(self) -> Sequence[float]:
+        """Noise of each in normalised units; 0 for exact data."""
+
+    def __len__(self) -> int: ...
+
+    def stacked(self, chosen: Sequence[int], device: Any, dtype: str) -> tuple[Normalised, Vector]:
+        """Those chosen, stacked on the device; and for each what takes normalised x to the units of the data."""
+
+    def signs_of_all(self, k: int, signs: Vector) -> Vector:
+        """Signs of the rows of member k that are kept, put among those that are not."""
+
+
+@dataclass(frozen=True, eq=False)
+class InstanceBatch:
+    """Instances that are in memory; they are sent to the device."""
+
+    problems: Sequence[Instance]
+
+    @property
+    def m_rows(self) -> int:
+        """Measurements of each that are not rows of zeros."""
+        return self.problems[0].normalised.m_rows
+
+    @property
+    def n(self) -> int:
+        """Unknowns of each."""
+        return self.problems[0].n
+
+    @property
+    def noise_levels(self) -> Sequence[float]:
+        """Noise of each in normalised units."""
+        return [problem.noise_level for problem in self.problems]
+
+    def __len__(self) -> int:
+        return len(self.problems)
+
+    def stacked(self, chosen: Sequence[int], device: Any, dtype: str) -> tuple[Normalised, Vector]:
+        """See `Batch`."""
+        from phaselect.backends.jax.batches import stack
+
+        some = [self.problems[k].normalised for k in chosen]
+        vectors = [np.stack(parts) for parts in zip(*(one[1:] for one in some), strict=True)]
+        matrix, arrays = stack([one.matrix for one in some], vectors, device, dtype)
+        scales = [float(self.problems[k].units.x_scale) for k in chosen]
+        return Normalised(matrix, *arrays), np.array(scales)
+
+    def signs_of_all(self, k: int, signs: Vector) -> Vector:
+        """See `Batch`."""
+        return self.problems[k].signs_of_all(signs)
+
+
+@dataclass(frozen=True)
+class GaussianBatch:
+    """The paper's random instances, drawn on the device from their seeds: A never crosses the bus.
+
+    The random numbers are JAX's: the instance of a seed is not that of `gaussian_instance`, but of the same ensemble.
+    It does not depend on the other members, on the size of the batch or, up to rounding, on the device.
+    """
+
+    n: int
+    alpha: float
+    seeds: tuple[int, ...]
+
+    @property
+    def m_rows(self) -> int:
+        """Measurements of each."""
+        return round(self.alpha * self.n)
+
+    @property
+    def noise_levels(self) -> Sequence[float]:
+        """None has any."""
+        return [0.0] * len(self)
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def stacked(self, chosen: Sequence[int], device: Any, dtype: str) -> tuple[Normalised, Vector]:
+        """See `Batch`."""
+        from phaselect.backends.jax.batches import draw_many
+
+        seeds = np.array([self.seeds[k] for k in chosen], dtype=np.int64)
+        matrix, arrays, scale = draw_many(seeds, self.m_rows, self.n, dtype, _STREAMS, device, _normalise)
+        return Normalised(matrix, *arrays), scale
+
+    def signs_of_all(self, k: int, signs: Vector) -> Vector:
+        """See `Batch`."""
+        return signs
+
+    def instance(self, k: int = 0, device: Any = None, dtype: str = "float32") -> Instance:
+        """Member k by itself, with A on the device: for one that is too large to be drawn anywhere else."""
+        from phaselect.backends.jax.batches import draw_one
+
+        if not 0 <= k < len(self):
+            raise InputError(f"instance {k} of a batch of {len(self)}: they are counted from 0")
+        drawn = draw_one(self.seeds[k], self.m_rows, self.n, dtype, _STREAMS, device)
+        return Instance(drawn.A, np.abs(drawn.z), np.asarray(drawn.x0))
+
+
+_STREAMS = int(Purpose.MATRIX), int(Purpose.SIGNAL)
+
+
+def _normalise(row_powers: Any, x0: Any, z: Any) -> tuple[Any, ...]:
+    """scale, y, x0 and signs in normalised units, and what takes x back; rows have weight one."""
+    units = normalised_units(1.0 + 0 * z, row_powers, abs(z))
+    return units.scale, abs(z) / units.y_scale, x0 / units.x_scale, signs_of(z), units.x_scale
+
+
+def gaussian_batch(n: int, alpha: float, *, seeds: Iterable[int]) -> GaussianBatch:
+    """Random instances to be drawn on a device, one per seed: for `run_batch`.
+
+    >>> len(gaussian_batch(100, 1.3, seeds=range(50)))
+    50
+    """
+    chosen = checked_seeds(seeds)
+    check_generator(n, alpha, chosen[0])
+    return GaussianBatch(int(n), float(alpha), chosen)
+
+
+def checked_seeds(seeds: Any) -> tuple[int, ...]:
+    """One per instance, as whole numbers that JAX can take."""
+    if not isinstance(seeds, Iterable):
+        raise InputError(f"seeds = {seeds!r}: give one for each instance, such as range({seeds!r})")
+    chosen = tuple(check_seed(seed) for seed in seeds)
+    if not chosen or max(chosen) >= 2**63:
+        raise InputError("seeds: give at least one, each below 2^63")
+    return chosen
+
+
+def as_batch(problems: Any) -> Batch:
+    """Instances of one shape, or a batch to be drawn."""
+    if isinstance(problems, GaussianBatch):
+        return problems
+    given = list(problems) if isinstance(problems, Iterable) else []
+    if not given or not all(isinstance(problem, Instance) for problem in given):
+        raise InputError(
+            "run_batch takes a list of Instances, at least one, or phaselect.gaussian_batch(n, alpha, seeds=...)"
+        )
+    shapes = sorted({(problem.normalised.m_rows, problem.n) for problem in given})
+    if len(shapes) > 1:
+        raise InputError(f"the instances of a batch must have one shape; these have {shapes[0]} and {shapes[1]}")
+    return InstanceBatch(given)

@@ -1,0 +1,70 @@
+"""The problem as solvers see it: in normalised units, wherever A is. One instance, or a stack of them in a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from phaselect.backends.interface import Matrix, Ridge
+from phaselect.equations.arrays import Array
+from phaselect.equations.least_squares import Linear
+from phaselect.equations.message_passing import Pass
+
+
+class Normalised(NamedTuple):
+    """Rows of A times `scale` have unit mean square, y has unit mean square; the matched product is mu*lam = 1.
+
+    x0 and its signs are nan where they are not known.
+    """
+
+    matrix: Matrix
+    scale: Array  # (M,)
+    y: Array  # (M,)
+    x0: Array  # (N,)
+    signs: Array  # (M,)
+
+    @property
+    def m_rows(self) -> int:
+        """Number of measurements, M."""
+        return int(self.y.shape[-1])
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns, N."""
+        return int(self.x0.shape[-1])
+
+    def forward(self, x: Array) -> Array:
+        """`A x`."""
+        return self.scale * self.matrix.apply(x)
+
+    def adjoint(self, z: Array) -> Array:
+        """`A^T z`."""
+        return self.matrix.apply_transposed(self.scale * z)
+
+    def message_pass(self, close: Array) -> Pass:
+        """A pass of message passing over A; close: is the fit so good that all digits count?"""
+        return self.matrix.message_pass(self.scale, self.y, close)
+
+    @property
+    def linear(self) -> Linear:
+        """Least squares on A."""
+        return self.matrix.linear(self.scale)
+
+    @property
+    def ridge(self) -> Ridge:
+        """The regression of signs on A."""
+        return self.matrix.ridge(self.scale, self.y, self.x0)
+
+    @property
+    def loops(self) -> Any:
+        """How loops are run where A is."""
+        return self.matrix.loops
+
+    @property
+    def random(self) -> Any:
+        """How random numbers are drawn where A is."""
+        return self.matrix.random
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of this problem, made ready to run where A is."""
+        return self.matrix.compiled(function)

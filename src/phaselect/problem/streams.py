@@ -1,0 +1,41 @@
+"""Random streams: one per purpose, so that what is drawn for one can never be what is drawn for another."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from phaselect.base.errors import InputError
+
+
+class Purpose(IntEnum):
+    """What random numbers are for. The numbers are part of what a seed means: never change or reuse one."""
+
+    MATRIX = 1
+    SIGNAL = 2
+    NOISE = 3
+    TEST_SET = 4
+    RUN = 5
+    CHAIN = 6
+    RANK_PROBE = 7
+
+
+def stream(seed: int, purpose: Purpose, *more: int) -> np.random.Generator:
+    """The generator for a purpose; `more` tells apart several of one purpose, as the attempts of a run."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *more)))
+
+
+def is_count(value: Any, least: int = 0) -> bool:
+    """A whole number, Python's or NumPy's, not below `least`."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
+
+
+def check_seed(seed: Any) -> int:
+    """A seed as a plain number: a whole number from 0 on, or one drawn from the generator given."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if not is_count(seed):
+        raise InputError(f"seed = {seed!r}: give a whole number, 0 or more, or a numpy.random.Generator")
+    return int(seed)

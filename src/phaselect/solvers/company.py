@@ -1,0 +1,135 @@
+"""Who is to be solved: one instance, or a batch of them on a device, given out in cohorts that fit into its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from phaselect.backends.interface import Vector
+from phaselect.problem.ensembles import Batch
+from phaselect.problem.instance import Instance
+from phaselect.solvers.cohort import Alone, Cohort, Together
+from phaselect.solvers.protocol import Solver
+
+Answer = TypeVar("Answer")
+
+
+class Company(Protocol):
+    """Members, and how they are brought to run."""
+
+    @property
+    def noise_levels(self) -> Sequence[float]:
+        """Noise of each in normalised units; 0 for exact data."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Measurements and unknowns of each."""
+
+    def __len__(self) -> int: ...
+
+    def in_cohorts(
+        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
+    ) -> Iterator[tuple[Sequence[int], Answer]]:
+        """What `run` returns for cohorts of the members chosen, one after the other."""
+
+    def x_scale(self, k: int) -> float:
+        """What takes a normalised x of member k to the units of its data."""
+
+    def signs_of_all(self, k: int, signs: Vector) -> Vector:
+        """Signs of all measurements of member k."""
+
+
+@dataclass(frozen=True)
+class OneInstance:
+    """One instance, wherever A is."""
+
+    problem: Instance
+
+    @property
+    def noise_levels(self) -> Sequence[float]:
+        """See `Company`."""
+        return [self.problem.noise_level]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """See `Company`."""
+        return self.problem.normalised.m_rows, self.problem.n
+
+    def __len__(self) -> int:
+        return 1
+
+    def in_cohorts(
+        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
+    ) -> Iterator[tuple[Sequence[int], Answer]]:
+        """See `Company`."""
+        problem = self.problem.normalised
+        matrix = problem.matrix.ready if solver.in_batches else problem.matrix.in_memory
+        yield chosen, run(Alone(solver, problem._replace(matrix=matrix)), chosen)
+
+    def x_scale(self, k: int) -> float:
+        """See `Company`."""
+        return float(self.problem.units.x_scale)
+
+    def signs_of_all(self, k: int, signs: Vector) -> Vector:
+        """See `Company`."""
+        return self.problem.signs_of_all(signs)
+
+
+@dataclass
+class BatchOnDevice:
+    """Many instances: as many at a time as the device has room for, half as many when it turns out to have less."""
+
+    batch: Batch
+    device: Any
+    dtype: str
+
+    def __post_init__(self) -> None:
+        self._scales = np.ones(len(self.batch))
+
+    @property
+    def noise_levels(self) -> Sequence[float]:
+        """See `Company`."""
+        return self.batch.noise_levels
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """See `Company`."""
+        return self.batch.m_rows, self.batch.n
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def in_cohorts(
+        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
+    ) -> Iterator[tuple[Sequence[int], Answer]]:
+        """See `Company`."""
+        from phaselect.backends.jax.devices import MARGIN, free_bytes, out_of_memory, too_large
+
+        each = solver.memory(*self.shape, np.dtype(self.dtype).itemsize)
+        room = max(1, int(MARGIN * free_bytes(self.device) / each))
+        done = 0
+        while done < len(chosen):
+            part = list(chosen[done : done + room])
+            try:
+                problem, self._scales[part] = self.batch.stacked(part, self.device, self.dtype)
+                result = run(Together(solver, problem, self.device), part)
+            except (RuntimeError, ValueError) as error:
+                if not out_of_memory(error):
+                    raise
+                room = len(part) // 2
+                if room == 0:
+                    raise too_large(f"an instance with N = {self.batch.n}", each, self.device) from None
+                continue
+            done += len(part)
+            yield part, result
+
+    def x_scale(self, k: int) -> float:
+        """See `Company`."""
+        return float(self._scales[k])
+
+    def signs_of_all(self, k: int, signs: Vector) -> Vector:
+        """See `Company`."""
+        return self.batch.signs_of_all(k, signs)

@@ -1,0 +1,183 @@
+"""Approximate message passing with annealed temperature and regulariser (alg:AMP); see equations/message_passing.py.
+
+An iteration is one pass over A, and memory is A plus O(M + N).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phaselect.base.errors import InputError
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.message_passing import Beliefs, diverged, iteration
+from phaselect.equations.signs import estimate_columns
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.schedule import Schedule, Stretch
+from phaselect.problem.streams import is_count
+from phaselect.solvers.finish import Answer, refine_estimate
+from phaselect.solvers.protocol import Start, Work
+from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.verdict import Ended
+
+STATIONARY = 1e-24
+"""Mean squared change of x in one iteration below which AMP sits at a fixed point."""
+CLOSE = 1e-6
+"""mse_y below which all digits of A count."""
+
+
+class AMPDraw(NamedTuple):
+    """What a run starts from."""
+
+    x: Array
+    damping: Array
+    factor: Array  # of every lam
+
+
+class AMPState(NamedTuple):
+    """What the next iteration needs, and the estimate (x_in, with its V) whose measurements the last one took."""
+
+    beliefs: Beliefs
+    x_in: Array
+    V_in: Array
+    damping: Array
+    factor: Array
+    sweeps: Array
+    mu: Array
+    lam: Array
+    change: Array
+    diverged: Array
+
+
+@dataclass(frozen=True)
+class AMP:
+    """Approximate message passing. Runs in the dtype of A: a float32 matrix costs half the time.
+
+    damping: psi, on (V, w).
+    restarts: how often to start afresh when a run fails, with a new x, damping in (0.1, 0.5) and product
+        scaled by a factor in (1, 3): failed runs wander rather than converge, and another start may succeed.
+    converged: mse_y at which least squares takes over; earlier where A has a copy in half precision.
+
+    >>> import phaselect
+    >>> problem = phaselect.gaussian_instance(200, 1.4, seed=0)
+    >>> phaselect.AMP().run(problem, seed=0).certified
+    True
+    """
+
+    damping: float = 0.3
+    restarts: int = 4
+    converged: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.damping, Real) and 0 <= self.damping < 1):
+            raise InputError(f"AMP: damping = {self.damping!r} must lie in [0, 1)")
+        if not is_count(self.restarts):
+            raise InputError(f"AMP: restarts = {self.restarts!r} must be a whole number, 0 or more")
+        if not (isinstance(self.converged, Real) and self.converged > 0):
+            raise InputError(f"AMP: converged = {self.converged!r} must be positive")
+
+    name = "amp"
+    state_type = AMPState
+    eager = single_flips = needs_entries = False
+    in_batches = True
+
+    def default_schedule(self, noise: float = 0.0) -> Schedule:
+        """Matched, from mu = 1000 (AMP needs no slow start), then on at 1e12: hard instances take their time."""
+        if noise:
+            mu = 1 / (2 * noise)
+            return Schedule.fixed_product(
+                1 / (1 - noise), mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500
+            )
+        return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=982)
+
+    def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> AMPDraw:
+        """x ~ N(0, 1) entry by entry; restarts vary damping and product too."""
+        x = rng.standard_normal(n)
+        damping, factor = (rng.uniform(0.1, 0.5), rng.uniform(1, 3)) if attempt else (self.damping, 1.0)
+        return AMPDraw(x, np.float64(damping), np.float64(factor))
+
+    def start(self, problem: Normalised, mu: Array, lam: Array, drawn: AMPDraw, init: Start | None) -> AMPState:
+        """The x drawn, with unit variance; a given x gets the variance that its residual shows."""
+        xp = namespace(problem.y)
+        x, V = xp.asarray(drawn.x), xp.asarray(1.0)
+        if init is not None:
+            x = xp.asarray(init.x)
+            V = ((problem.y - abs(problem.forward(x))) ** 2).mean().clip(1e-12)
+        zeros = xp.zeros(problem.m_rows)
+        return AMPState(
+            beliefs=Beliefs(x, V, V, zeros, zeros, zeros),
+            x_in=x,
+            V_in=V,
+            damping=xp.asarray(drawn.damping),
+            factor=xp.asarray(drawn.factor),
+            sweeps=xp.asarray(0),
+            mu=xp.asarray(mu, dtype="float64"),
+            lam=xp.asarray(lam, dtype="float64"),
+            change=xp.asarray(np.inf),
+            diverged=xp.asarray(False),
+        )
+
+    def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
+        """A pass over A per iteration."""
+        return Work(move=schedule.steps * (0.5 * m_rows * n + 4e4), look=20.0 * (m_rows + n))
+
+    def memory(self, m_rows: int, n: int, itemsize: int) -> int:
+        """A, as much again while batches shrink, and float64 copies while they are refined; vectors."""
+        return (2 * itemsize + 16) * m_rows * n + 200 * (m_rows + n)
+
+    def advance(self, problem: Normalised, state: AMPState, stretch: Stretch) -> AMPState:
+        """Iterates through a segment; once it diverges, the last finite state stays, marked."""
+
+        def temperature(state: AMPState, mu: Array, lam: Array) -> AMPState:
+            return problem.loops.repeat(  # type: ignore[no-any-return]
+                stretch.sweeps, lambda now: self._iterate(problem, now, mu, lam), state
+            )
+
+        with np.errstate(all="ignore"):  # lam = 0 too early in the anneal: no information and no prior
+            return problem.loops.scan(temperature, state, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
+
+    def _iterate(self, problem: Normalised, state: AMPState, mu: Array, lam: Array) -> AMPState:
+        old, own = state.beliefs, state.factor * lam
+        close = ((problem.y - abs(old.z)) ** 2).mean() < CLOSE
+        new = iteration(old, mu, own, state.damping * (state.sweeps > 0), problem.message_pass(close))
+        following = state._replace(
+            beliefs=new,
+            x_in=old.x,
+            V_in=old.V,
+            sweeps=state.sweeps + 1,
+            mu=mu,
+            lam=own,
+            change=((new.x - old.x) ** 2).mean(),
+        )
+        bad = state.diverged | diverged(new.x)
+        return problem.loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
+
+    def measure(self, problem: Normalised, state: AMPState) -> dict[str, Array]:
+        """Observables of the estimate that the last iteration started from; `sweeps` counts those that made it."""
+        z = state.beliefs.z
+        row = estimate_columns(problem.y, problem.x0, problem.signs, state.x_in, z, state.lam)
+        row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
+        return {"lam": state.lam, **row, "V": state.V_in, "change": state.change, "sweeps": state.sweeps - 1}
+
+    def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
+        """The signs are settled, or x is at a fixed point of the last temperature."""
+        settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
+        return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
+
+    def candidate(self, problem: Normalised, state: AMPState) -> tuple[Array, Any]:
+        """The estimate of x."""
+        return state.beliefs.x, namespace(state.beliefs.x).asarray(np.nan)
+
+    def refine(self, problem: Normalised, candidate: Array) -> Answer:
+        """Signs of the measurements of x, then least squares without an SVD."""
+        return refine_estimate(problem, candidate)
+
+    def average(self, problem: Normalised, state: AMPState) -> Array:
+        """The estimate of x."""
+        return state.beliefs.x
+
+    run = run
+    run_batch = run_batch

@@ -1,0 +1,240 @@
+"""Attempts, one after the other, until the answer is settled: restarts of one solver, and stages of several.
+
+One mechanism for one instance and for a batch, whose members leave as they are done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phaselect.base.errors import InputError
+from phaselect.problem.schedule import Schedule
+from phaselect.problem.streams import Purpose, stream
+from phaselect.solvers.certificate import EXACT_FIT, judge
+from phaselect.solvers.cohort import Cohort
+from phaselect.solvers.company import Company
+from phaselect.solvers.finish import Answer, Support
+from phaselect.solvers.loop import Loop
+from phaselect.solvers.protocol import ProgressCallback, Solver, Start
+from phaselect.solvers.result import Result, tabulate
+from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
+
+
+class Stage(NamedTuple):
+    """A solver, with its restarts, on a schedule."""
+
+    solver: Solver
+    schedule: Schedule
+
+
+class Attempt(NamedTuple):
+    """One start of a solver: `number` counts those of its stage, `stream` all of the search."""
+
+    solver: Solver
+    schedule: Schedule
+    number: int
+    stream: int
+
+
+def attempts_of(stages: Iterable[Stage]) -> Iterator[Attempt]:
+    """Every attempt of every stage, in order."""
+    streams = 0
+    for solver, schedule in stages:
+        for number in range(1 + solver.restarts):
+            yield Attempt(solver, schedule, number, streams)
+            streams += 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an attempt came to for one member."""
+
+    attempt: Attempt
+    answer: Answer
+    judged: Judged
+    ended: Ended
+    rows: list[dict[str, float]]
+    truth: dict[str, float]
+    sweeps: float
+    seconds: float
+    state: Any = None
+
+    def better_than(self, other: Outcome | None) -> bool:
+        """What to keep of two attempts at a problem."""
+        return other is None or self.judged.grade is Grade.CERTIFIED or self.judged.mse_y < other.judged.mse_y
+
+
+@dataclass
+class Search:
+    """A search for the answers of a company: the best so far of each member, and what all attempts took.
+
+    init: where the first attempt starts; with a state to go on from, it is the only one.
+    """
+
+    company: Company
+    seeds: Sequence[int]
+    init: Start | None = None
+    state: Any = None
+    time_limit: float | None = None
+    progress: ProgressCallback | None = None
+    began: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        members = len(self.company)
+        self.best: list[Outcome | None] = [None] * members
+        self.ended: list[set[Ended]] = [set() for _ in range(members)]
+        self.sweeps, self.seconds = np.zeros(members), np.zeros(members)
+        self.deadline = np.inf if self.time_limit is None else self.began + self.time_limit
+        self.exact = not any(self.company.noise_levels)
+
+    def run(self, stages: Iterable[Stage]) -> list[Result]:
+        """Make attempts until every member is settled, time is out, or the user interrupts."""
+        waiting: Sequence[int] = range(len(self.company))
+        cut: Ended | None = None
+        last = None
+        for last in attempts_of(stages):
+            try:
+                for part, outcomes in self.company.in_cohorts(last.solver, waiting, self._attempt(last)):
+                    cut = self._note(part, outcomes)
+                    cut = cut or (Ended.TIME_LIMIT if time.perf_counter() >= self.deadline else None)
+                    if cut is not None:
+                        break
+            except KeyboardInterrupt:
+                cut = Ended.INTERRUPTED
+            except InputError:  # what comes next does not fit into memory: no reason to lose the best so far
+                if any(one is None for one in self.best):
+                    raise
+                break
+            waiting = [k for k in waiting if not self._settled(k)]
+            if not waiting or cut is not None or self.state is not None:
+                break
+        assert last is not None
+        return [self._result(k, last, cut if k in waiting else None) for k in range(len(self.company))]
+
+    def _settled(self, k: int) -> bool:
+        one = self.best[k]
+        return one is not None and one.judged.settled(self.company.noise_levels[k])
+
+    def _note(self, part: Sequence[int], outcomes: Sequence[Outcome]) -> Ended | None:
+        """Keep what is better; tells whether the user interrupted."""
+        for k, outcome in zip(part, outcomes, strict=True):
+            self.sweeps[k] += outcome.sweeps
+            self.seconds[k] += outcome.seconds
+            self.ended[k].add(outcome.ended)
+            if outcome.better_than(self.best[k]):
+                self.best[k] = outcome
+        return Ended.INTERRUPTED if any(outcome.ended is Ended.INTERRUPTED for outcome in outcomes) else None
+
+    def _attempt(self, attempt: Attempt) -> Any:
+        def run(cohort: Cohort, part: Sequence[int]) -> list[Outcome]:
+            began = time.perf_counter()
+            loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, self.progress)
+            histories = loop.run(lambda: self._first_state(cohort, attempt, part))
+            found = [history.found for history in histories]
+            support, interrupted = None, False
+            try:
+                answers = finished(cohort, found, self.exact)
+                support = examined(cohort, answers, self.exact)
+            except KeyboardInterrupt:  # only these few steps were left: a second one gets through
+                interrupted = True
+                answers = finished(cohort, found, self.exact)
+            truths = cohort.truth(answers)
+            share = (time.perf_counter() - began) / len(part)
+            return [
+                Outcome(
+                    attempt=attempt,
+                    answer=(own := Answer(*(values[k] for values in answers))),
+                    judged=self._judged(cohort, k, own, support),
+                    ended=Ended.INTERRUPTED if interrupted else history.ended or Ended.SCHEDULE,
+                    rows=history.rows,
+                    truth={name: float(values[k]) for name, values in truths.items() if np.isfinite(values[k])},
+                    sweeps=history.sweeps,
+                    seconds=share,
+                    state=loop.state if len(self.company) == 1 else None,
+                )
+                for k, history in enumerate(histories)
+            ]
+
+        return run
+
+    def _judged(self, cohort: Cohort, k: int, answer: Answer, support: Support | None) -> Judged:
+        own = None
+        if support is not None and answer.fit <= EXACT_FIT:
+            own = Support(*(values[k] for values in support))
+        return judge(lambda: cohort.member(k), answer, own, self.company.shape)
+
+    def _first_state(self, cohort: Cohort, attempt: Attempt, part: Sequence[int]) -> Any:
+        solver, schedule = attempt.solver, attempt.schedule
+        drawn = [
+            solver.draw(
+                stream(self.seeds[k], Purpose.RUN, attempt.stream), *self.company.shape, schedule, attempt.number
+            )
+            for k in part
+        ]
+        state = cohort.start(schedule[0], drawn, self.init if attempt.stream == 0 else None)
+        return state if self.state is None else adopted(solver, state, self.state)
+
+    def _result(self, k: int, last: Attempt, cut: Ended | None) -> Result:
+        one = self.best[k]
+        if one is None:  # its turn did not come
+            x, signs = np.zeros(self.company.shape[1]), np.ones(self.company.shape[0])
+            nothing = Judged(Grade.OPEN, 1.0, np.inf)
+            answer = Answer(x, signs, 1.0, True)
+            one = Outcome(last, answer, nothing, cut or Ended.TIME_LIMIT, [], {}, 0.0, 0.0)
+        diverged = self.ended[k] == {Ended.DIVERGED}
+        ended = cut or (Ended.DIVERGED if diverged else Ended.SCHEDULE)
+        alone = len(self.company) == 1
+        return Result(
+            x=one.answer.x * self.company.x_scale(k),
+            signs=self.company.signs_of_all(k, one.answer.signs),
+            status=status_of(one.judged, ended, self.company.noise_levels[k]),
+            certified=one.judged.grade is Grade.CERTIFIED,
+            log10_impostors=one.judged.log10_impostors,
+            mse_y=one.judged.mse_y,
+            sweeps=float(self.sweeps[k]),
+            seconds=time.perf_counter() - self.began if alone else float(self.seconds[k]),
+            trace=tabulate(one.rows),
+            solver=one.attempt.solver.name,
+            schedule=one.attempt.schedule,
+            seed=self.seeds[k],
+            state=one.state,
+            truth=one.truth,
+        )
+
+
+def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> Answer:
+    """The answers of all members, from what each has found; from the data alone if nothing was begun."""
+    if any(one is None for one in found):
+        return cohort.take_as_it_is(cohort.backprojection())
+    candidates = np.nan_to_num(np.stack(found))
+    return cohort.refine(candidates) if exact else cohort.take_as_it_is(candidates)
+
+
+def examined(cohort: Cohort, answers: Answer, exact: bool) -> Support | None:
+    """What the certificate asks of A, if any answer may be certified."""
+    return cohort.examine() if exact and (answers.fit <= EXACT_FIT).any() else None
+
+
+def adopted(solver: Solver, fresh: Any, given: Any) -> Any:
+    """The state given, if it has the shapes of one of this solver on this problem."""
+    fits = isinstance(given, solver.state_type)
+    if fits and (state := _shaped_like(fresh, given)) is not None:
+        return state
+    raise InputError(f"init is not the state of a {solver.name} run on a problem of this size")
+
+
+def _shaped_like(fresh: Any, given: Any) -> Any:
+    """The given tree of arrays as arrays of NumPy, or None where its shape is another."""
+    if isinstance(fresh, tuple):
+        if type(fresh) is not type(given):
+            return None
+        parts = [_shaped_like(*pair) for pair in zip(fresh, given, strict=True)]
+        return None if any(part is None for part in parts) else type(fresh)(*parts)
+    if isinstance(fresh, np.random.Generator):
+        return given
+    return None if np.shape(fresh) != np.shape(given) else np.array(given)[()]

@@ -1,0 +1,169 @@
+"""The two ways to run a solver: on one instance, wherever its A is, and on many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
+from phaselect.equations.signs import signs_of
+from phaselect.problem.ensembles import GaussianBatch, InstanceBatch, as_batch, checked_seeds
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
+from phaselect.problem.streams import check_seed
+from phaselect.solvers.company import BatchOnDevice, OneInstance
+from phaselect.solvers.protocol import ProgressCallback, Solver, Start
+from phaselect.solvers.restarts import Search, Stage
+from phaselect.solvers.result import Result
+
+
+@one_blas_thread()
+def run(
+    solver: Solver,
+    problem: Instance,
+    schedule: Schedule | None = None,
+    *,
+    seed: int | np.random.Generator = 0,
+    init: Any = None,
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+    noise: Any = None,
+) -> Result:
+    """Run a solver over a schedule, and start afresh, as often as the solver says, while the answer is not settled.
+
+    schedule: the solver's own default if None.
+    init: where to start from: an estimate of x (N numbers), signs (M numbers), or the state of an earlier
+        result, to go on from there without restarts.
+    time_limit: seconds, looked at between segments of the schedule.
+    noise: variance of the noise on y, one number or one per measurement; that of the instance if None. Exact data are
+        finished at lam = 0 and can be certified.
+    """
+    problem = check_problem(problem, schedule, time_limit, noise)
+    start, state = starting_point(problem, init)
+    company = OneInstance(problem)
+    schedule = schedule or solver.default_schedule(problem.noise_level)
+    check_schedule(solver, schedule, problem.matrix.on_device)
+    check_entries(solver, problem)
+    search = Search(company, [check_seed(seed)], start, state, time_limit, progress)
+    return search.run([Stage(solver, schedule)])[0]
+
+
+@one_blas_thread()  # on a CPU JAX factorises with the same library, whose threads fight over small matrices
+def run_batch(
+    solver: Solver,
+    problems: Any,
+    schedule: Schedule | None = None,
+    *,
+    seeds: Sequence[int] | None = None,
+    device: Any = None,
+    dtype: str = "float32",
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> list[Result]:
+    """Run the solver on many instances of one shape at once; a result for each, in their order.
+
+    problems: a list of Instances, which are sent to the device, or `phaselect.gaussian_batch(n, alpha, seeds=...)`,
+        whose instances are drawn there.
+    schedule: the same for all; the solver's default if None.
+    seeds: of the runs; 0, 1, 2 ..., or the seeds of a `gaussian_batch`, if None.
+    device: "gpu" or "cpu"; the first GPU, if there is one, if None.
+    dtype: of A on the device, "float32" or "float64"; answers are refined in float64 in any case.
+    time_limit: seconds for all together, looked at between segments of the schedule.
+
+    A member that breaks down is marked as diverged and does not touch the others. After Ctrl-C the members that were
+    done are kept, and the others have the status INTERRUPTED. `seconds` of a result is its share of the time. A solver
+    that cannot be compiled (see `in_batches`) runs on one instance after the other, in memory.
+    """
+    from phaselect.backends.jax.devices import checked_dtype, choose
+
+    check_plan(schedule, time_limit)
+    batch = as_batch(problems)
+    own = problems.seeds if isinstance(problems, GaussianBatch) else range(len(batch))
+    seeds = checked_seeds(own if seeds is None else seeds)
+    if len(seeds) != len(batch):
+        raise InputError(f"{len(seeds)} seeds for {len(batch)} instances: give one each")
+    levels = batch.noise_levels
+    if any(levels) and not all(levels):
+        raise InputError("some instances of the batch are exact and some noisy: run them apart")
+    schedule = schedule or solver.default_schedule(float(np.median(levels)))
+    if not solver.in_batches:
+        return _one_by_one(solver, batch, schedule, seeds, time_limit, progress)
+    check_schedule(solver, schedule, on_device=True)
+    company = BatchOnDevice(batch, choose(device), checked_dtype(dtype))
+    return Search(company, seeds, time_limit=time_limit, progress=progress).run([Stage(solver, schedule)])
+
+
+def _one_by_one(
+    solver: Solver,
+    batch: Any,
+    schedule: Schedule,
+    seeds: Sequence[int],
+    time_limit: float | None,
+    progress: ProgressCallback | None,
+) -> list[Result]:
+    if not isinstance(batch, InstanceBatch):
+        raise InputError(f"{solver.name} runs one instance after the other, in memory: give a list of Instances")
+    share = None if time_limit is None else time_limit / len(batch)
+    return [
+        run(solver, problem, schedule, seed=seed, time_limit=share, progress=progress)
+        for problem, seed in zip(batch.problems, seeds, strict=True)
+    ]
+
+
+def check_problem(problem: Any, schedule: Any, time_limit: Any, noise: Any) -> Instance:
+    """What every run is given, checked; returns the instance with its noise."""
+    if not isinstance(problem, Instance):
+        raise InputError("run takes an Instance: phaselect.Instance(A, y), or phaselect.solve(A, y) for arrays")
+    check_plan(schedule, time_limit)
+    if time_limit is not None and problem.matrix.processes > 1:
+        raise InputError("time_limit: processes that share A must stop together, and their clocks differ; leave it out")
+    return problem.with_noise(noise)
+
+
+def check_plan(schedule: Any, time_limit: Any) -> None:
+    """A schedule, or none, and a time limit, or none."""
+    if schedule is not None and not isinstance(schedule, Schedule):
+        raise InputError(f"schedule = {schedule!r}: give a phaselect.Schedule, or nothing for the default")
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
+        raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
+
+
+def check_schedule(solver: Solver, schedule: Schedule, on_device: bool) -> None:
+    """Single proposals make sense for single flips, in memory."""
+    if not solver.single_flips or on_device:
+        schedule.iterations(f"{solver.name} on a device" if solver.single_flips else solver.name)
+
+
+def check_entries(solver: Solver, problem: Instance) -> None:
+    """A solver that factorises A needs its entries, all of them in one place."""
+    if solver.needs_entries and problem.matrix.processes > 1:
+        raise InputError(f"{solver.name} needs A whole, and processes share it: use message passing")
+
+
+def starting_point(problem: Instance, init: Any) -> tuple[Start | None, Any]:
+    """The user's starting point, or the state to go on from: signs come with their back-projection, x with its signs."""
+    if init is None:
+        return None, None
+    if isinstance(init, tuple) and hasattr(init, "_fields"):
+        return None, init
+    try:
+        given = np.asarray(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("init must be numbers: an estimate of x, signs, or the state of an earlier result") from None
+    if not np.isfinite(given).all():
+        raise InputError("init must be finite")
+    own = problem.normalised
+    if given.shape == (problem.n,):
+        signs = signs_of(problem.measure(given))
+        return Start(given / problem.units.x_scale, signs if problem.kept is None else signs[problem.kept]), None
+    if given.shape == (problem.m_rows,):
+        signs = signs_of(given if problem.kept is None else given[problem.kept])
+        return Start(own.matrix.backproject(own.scale * signs * own.y), signs), None
+    raise InputError(
+        f"init has shape {given.shape}: give an estimate of x ({problem.n} numbers), signs ({problem.m_rows}), "
+        "or the state of an earlier result"
+    )
