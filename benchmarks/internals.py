@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect import AMP, Instance, PopulationAnnealing, Result, Schedule, SimulatedAnnealing
+from phaselect import AMP, InputError, Instance, PopulationAnnealing, Result, Schedule, SimulatedAnnealing
 from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.experiments.runs import git_revision
 from phaselect.problem.spectrum import Spectrum, spectrum
@@ -95,6 +96,8 @@ def spectral_anneal(spectral: Spectrum, v: NDArray[Any], mu: NDArray[Any], propo
 
 def device(kind: str) -> Any:
     """The first device of a kind, or an InputError that says why there is none."""
+    if find_spec("jax") is None:
+        raise InputError("JAX is not installed: pip install 'phaselect[cuda]', or measure the CPU")
     from phaselect.devices.backend import pick
 
     return pick(kind)

@@ -113,8 +113,9 @@ class OnGPU:
         both = jax.jit(lambda A, x, g: (A @ x, g @ A))
 
         def products() -> None:
-            for _ in range(count):
-                jax.block_until_ready(both(A, x, g))
+            with on_device(self.at):
+                for _ in range(count):
+                    jax.block_until_ready(both(A, x, g))
 
         remark = "reads a copy in half precision" if reads_half_precision(problem) else ""
         return Iterations(run, products, count, remark)

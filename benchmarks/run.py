@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and write what is asked for; after each row, so that an interrupt loses none."""
+    """Measure, print, and write what is asked for."""
     if options.write and options.quick:
         raise InputError("--write publishes whole measurements: leave out --quick")
     if options.json and options.json.suffix != ".json":
@@ -73,23 +73,20 @@ def run(options: argparse.Namespace) -> int:
     only = list(SECTIONS) if options.only is None else [name.strip() for name in options.only.split(",")]
     machine = machine_on(options.device)
     tasks = planned(machine, options.quick, only, complain=options.only is not None)
-    paths = [options.json] if options.json else []
-    if options.write:
-        part = f"-{'-'.join(only)}" if options.only else ""
-        paths.append(DOCS / "bench" / f"{options.device}{part}.json")
-    rows: list[Row] = []
-    for path in paths:
-        Report(options.device, options.quick, machine.described(), rows).save(path)
+    report = Report(options.device, options.quick, machine.described(), [])
+    if options.json:
+        report.save(options.json)
     print(head(), flush=True)
     for row in rows_of(tasks):
-        rows.append(row)
         print(line(row), flush=True)
-        ordered = sorted(rows, key=lambda row: list(SECTIONS).index(row.section))
-        for path in paths:
-            Report(options.device, options.quick, machine.described(), ordered).save(path)
+        report = report._replace(rows=sorted([*report.rows, row], key=lambda row: list(SECTIONS).index(row.section)))
+        if options.json:  # after each row: an interrupt loses none
+            report.save(options.json)
     if options.write:
+        part = f"-{'-'.join(only)}" if options.only else ""
+        report.save(DOCS / "bench" / f"{options.device}{part}.json")
         write_page()
-    return 1 if any(row.failed for row in rows) else 0
+    return 1 if any(row.failed for row in report.rows) else 0
 
 
 def machine_on(kind: str) -> Machine:

@@ -7,7 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks import fresh, growth, measuring, metropolis, on_cpu, page, plan, rivals, run, solutions, startup, timing
+from benchmarks import (
+    fresh,
+    growth,
+    measuring,
+    metropolis,
+    on_cpu,
+    page,
+    performance_page,
+    plan,
+    rivals,
+    run,
+    solutions,
+    startup,
+    timing,
+)
 from benchmarks.internals import couplings, spectrum
 from benchmarks.machine import Footprint
 from benchmarks.performance_page import gathered, measured_part
@@ -342,6 +356,20 @@ def test_a_device_does_all_that_is_measured(monkeypatch):
 
 
 # the page
+
+
+def test_what_is_published_is_written_at_the_end(monkeypatch, tmp_path):
+    """Until then the rows published before stay."""
+    (tmp_path / "bench").mkdir()
+    published = tmp_path / "bench" / "cpu.json"
+    (tmp_path / "performance.md").write_text(f"{page.BEGIN}\n{page.END}\n")
+    for module in (run, page, performance_page):
+        monkeypatch.setattr(module, "DOCS", tmp_path)
+    tasks = [Task("theory", "late", "", lambda: Measurement(7.0, "s", f"there: {published.exists()}"))]
+    monkeypatch.setattr(run, "planned", lambda *arguments, **options: tasks)
+    assert run.main(["--write"]) == 0
+    assert load_report(published).rows[0].found == Measurement(7.0, "s", "there: False")
+    assert "| late |  | 7 s |" in (tmp_path / "performance.md").read_text()
 
 
 def test_the_page_is_written_from_the_reports(tmp_path):
