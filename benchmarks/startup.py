@@ -54,11 +54,11 @@ def tasks(machine: Machine, plan: Plan) -> list[Task]:
 def process(arguments: tuple[str, ...], least: float, repeat: int) -> Measurement:
     """A whole process, from the start of Python to its end."""
     ours, numpy = in_turn(lambda: printed(*arguments), lambda: printed("-c", "import numpy"), repeat=repeat)
-    return Measurement(ours, "s", f"{ours / numpy:.2g} times import numpy", numpy, least_ratio=least)
+    return Measurement(ours, "s", f"{ours / numpy:.3g} times import numpy", numpy, least_ratio=least)
 
 
 def first_call(code: str, limit: float, cold: bool) -> Measurement:
     """Import and first answer; compiling takes long enough to be measured once."""
     calls: list[Callable[[], float]] = [lambda: seconds_inside(code, cold), lambda: seconds_inside("import numpy")]
     ours, numpy = (min(call() for _ in range(1 if cold else 3)) for call in calls)
-    return Measurement(ours, "s", f"{ours / numpy:.2g} times import numpy", numpy, limit=limit)
+    return Measurement(ours, "s", f"{ours / numpy:.3g} times import numpy", numpy, limit=limit)
