@@ -21,8 +21,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.run
+# On a GPU: make bench DEVICE=gpu. For options, such as --quick or --only: .venv/bin/python -m benchmarks.run --help
+DEVICE ?= cpu
+bench: $(VENV)/.bench-$(DEVICE)
+	$(BIN)/python -m benchmarks.run --device $(DEVICE)
 
 # Every figure of the paper at small scale, and a page with all of them: report/index.html.
 figures: $(VENV)/.demo
@@ -54,6 +56,10 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.bench-cpu: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
 	@touch $@ $(VENV)/.dev $(VENV)/.demo $(VENV)/.docs
+
+$(VENV)/.bench-gpu: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,bench,cuda]'
+	@touch $@ $(VENV)/.bench-cpu $(VENV)/.dev $(VENV)/.demo $(VENV)/.docs

@@ -1,1 +1,1 @@
-"""Timings, always as a ratio against a reference measured in the same run: `make bench`."""
+"""How fast everything is, against others and against what the machine allows: `make bench`, `make bench DEVICE=gpu`."""

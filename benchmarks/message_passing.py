@@ -1,74 +1,99 @@
-"""An AMP iteration against the two matrix-vector products it contains, and its memory."""
+"""Message passing: an iteration against its two products and against one read of A; batches of instances."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Row, at_most, in_turn
-from phaselect import AMP, Instance, Schedule, gaussian_instance
+from benchmarks.bandwidth import against_memory, bandwidth, best
+from benchmarks.instances import instance
+from benchmarks.internals import iterations
+from benchmarks.machine import Machine
+from benchmarks.plan import Plan
+from benchmarks.rows import Measurement, Task
+from benchmarks.timing import once
+from phaselect import AMP, Schedule, gaussian_batch
 
-MEMORY = """
-import phaselect
-from phaselect.problem.spectrum import spectrum
-def kilobytes(name):
-    return int(dict(line.split(":", 1) for line in open("/proc/self/status"))[name].split()[0])
-problem = phaselect.gaussian_instance(60, 1.3, seed=0)
-{warm_up}
-n = 2000
-problem = phaselect.gaussian_instance(n, 1.2, seed=0)
-{before}
-open("/proc/self/clear_refs", "w").write("5")  # forget the peak so far
-before = kilobytes("VmRSS")
-{run}
-print((kilobytes("VmHWM") - before) * 1024 / problem.A.nbytes)
-"""
+SECTION = "message_passing"
+ALPHA = 1.2  # of the iterations
+EASY = 1.3  # of the batches: nearly all instances are recovered
+ANNEAL = Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=300)
+LEAST_RATIO = {("cpu", "float64"): 1.25, ("cpu", "float32"): 2.5}
+"""By device and dtype; on the CPU the reference is in float64 for both."""
 
 
-def iteration(dtype: type, limit: float, n: int = 3200) -> Row:
-    problem = gaussian_instance(n, 1.2, seed=0)
-    single = Instance(problem.A.astype(dtype), problem.y)
-    rng = np.random.default_rng(0)
-    x, g = rng.standard_normal(n), rng.standard_normal(problem.m_rows)
-    solver, sixty = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=59)
-    state = solver.start(single, sixty, rng, None)
-    solver.advance(single, state, sixty)
-    two_products, one_read, ours = in_turn(
-        lambda: [(problem.A @ x, problem.A.T @ g) for _ in range(30)],
-        lambda: [problem.A @ x for _ in range(60)],
-        lambda: solver.advance(single, state, sixty),
-    )
-    two_products, one_read, ours = two_products / 30, one_read / 60, ours / 60
-    bound = one_read * single.A.itemsize / 8
-    detail = (
-        f"{1e3 * ours:.2f} ms, {single.A.nbytes / ours / 1e9:.0f} GB/s; bound: one read of A, "
-        f"{1e3 * bound:.2f} ms at the speed of NumPy's A @ x; we take {ours / bound:.2f} of it"
-    )
-    what = f"AMP iteration ({np.dtype(dtype).name}) / A @ x + A.T @ g in float64"
-    return at_most(what, f"N = {n}", ours / two_products, limit, detail)
-
-
-def memory(what: str, run: str, limit: float | None, before: str = "") -> Row:
-    """Peak memory of a run beyond what was there before, in units of A; in a process of its own."""
-    code = MEMORY.format(run=run, warm_up=run, before=before)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    value, detail = float(done.stdout), "peak during the run, beyond what was there before it"
-    return (
-        Row(what, "N = 2000", value, "-", True, detail)
-        if limit is None
-        else at_most(what, "N = 2000", value, limit, detail)
-    )
-
-
-def rows() -> list[Row]:
-    amp = "phaselect.AMP().run(problem)"
-    sa = "phaselect.SimulatedAnnealing(eager=False).run(problem, phaselect.Schedule.matched(mu_max=2, steps=1))"
-    return [
-        iteration(np.float64, 0.8),
-        iteration(np.float32, 0.4),
-        memory("AMP memory beyond A / A", amp, 0.1),
-        memory("SA memory beyond A and U / A", sa, 0.1, before="spectrum(problem)"),
-        memory("SVD memory beyond A / A", "spectrum(problem)", None),
+def tasks(machine: Machine, plan: Plan) -> list[Task]:
+    """The bandwidth, then iterations, then batches."""
+    singles = [
+        Task(SECTION, f"AMP iteration, {dtype}", f"N = {n}, alpha = {ALPHA:g}", partial(iteration, machine, n, dtype))
+        for n in plan.iterations
+        for dtype in plan.precisions
+        if machine.fits(n, ALPHA, np.dtype(dtype).itemsize)
     ]
+    batches = [
+        Task(
+            SECTION,
+            f"batch of {count} instances, {dtype}",
+            f"N = {n}, alpha = {EASY:g}",
+            partial(batch, machine, n, count, dtype),
+        )
+        for n, count in plan.batches
+        for dtype in plan.precisions
+    ]
+    return [Task(SECTION, "memory bandwidth", "", partial(memory, machine)), *singles, *batches]
+
+
+def memory(machine: Machine) -> Measurement:
+    """The best of several ways to move bytes."""
+    ways = bandwidth(machine)
+    detail = ", ".join(f"{name} {rate / 1e9:.3g}" for name, rate in ways.items())
+    return Measurement(max(ways.values()) / 1e9, "GB/s", f"best of: {detail}", more_is_better=True)
+
+
+def iteration(machine: Machine, n: int, dtype: str) -> Measurement:
+    """The reference: A @ x and A.T @ g as NumPy or JAX do them. The bound: one read of A at the bandwidth."""
+    size = np.dtype(dtype).itemsize * n * round(ALPHA * n)
+    ours = machine.iterations(n, ALPHA, dtype)
+    times, rates = against_memory(machine, ours.run, ours.products)
+    seconds, products = (total / ours.number for total in times)
+    fastest = max(rates.values())
+    detail = f"{size / 1e9:.3g} GB: {size / seconds / 1e9:.3g} of {fastest / 1e9:.3g} GB/s"
+    detail += f"; {ours.remark}" if ours.remark else ""
+    return Measurement(
+        1e3 * seconds,
+        "ms",
+        detail,
+        reference=1e3 * products,
+        bound=1e3 * size / fastest,
+        least_ratio=LEAST_RATIO.get((machine.device, dtype)),
+    )
+
+
+def batch(machine: Machine, n: int, count: int, dtype: str) -> Measurement:
+    """Instances per second in one program, drawn on the device; the reference solves one after the other on the CPU.
+
+    The bound is the reading of every A once per iteration.
+    """
+    solver, drawn = AMP(restarts=0), gaussian_batch(n, EASY, seeds=range(count))
+
+    def run() -> list[Any]:
+        return list(solver.run_batch(drawn, ANNEAL, device=machine.device, dtype=dtype))
+
+    run()
+    seconds, results = once(run)
+    steps = float(np.mean([iterations(result) for result in results]))
+    size = np.dtype(dtype).itemsize * n * round(EASY * n)
+    detail = f"{sum(result.certified for result in results)} of {count} certified, {steps:.0f} iterations each"
+    bound = best(machine) / (steps * size)
+    return Measurement(count / seconds, "instances/s", detail, one_after_the_other(n), bound, more_is_better=True)
+
+
+@lru_cache
+def one_after_the_other(n: int, count: int = 5) -> float:
+    """Instances per second of the compiled CPU path, float64."""
+    solver, problems = AMP(restarts=0), [instance(n, EASY, seed) for seed in range(count)]
+    solver.run(problems[0], ANNEAL)
+    seconds, _ = once(lambda: [solver.run(problem, ANNEAL) for problem in problems])
+    return count / seconds

@@ -85,7 +85,7 @@ def table(path: Path) -> list[str]:
     with Store(path, read_only=True) as store:
         runs = store.table()
     lines = [
-        "| N | alpha | copies | on | recovered | 95 % interval | seconds an instance |",
+        "| N | alpha | copies | on | recovered | 95 % interval | seconds per instance |",
         "|---|---|---|---|---|---|---|",
     ]
     keys = list(zip(runs["n"], runs["replicas"], runs["alpha"], runs["device"], strict=True))

@@ -5,12 +5,11 @@ python -m benchmarks.success [--write] [NAME ...]
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable
 
 from benchmarks.page import write_table
-from phaselect import AMP, SOLVERS, Instance, Schedule, SimulatedAnnealing, gaussian_instance
-from phaselect.solvers.solve import solve_instance
+from phaselect import AMP, SOLVERS, Instance, Schedule, SimulatedAnnealing, gaussian_instance, solve
 
 N, INSTANCES = 200, 20
 ALPHAS = (1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 2.0, 3.0, 4.0)
@@ -30,30 +29,38 @@ def paper_message_passing(problem: Instance, seed: int) -> bool:
 def contenders() -> dict[str, Callable[[Instance, int], bool]]:
     """Every solver at its defaults, by the name it has on the command line."""
     runs: dict[str, Callable[[Instance, int], bool]] = {
-        "auto": lambda problem, seed: solve_instance(problem, seed=seed, time_limit=10).certified
+        "auto": lambda problem, seed: solve(problem.A, problem.y, seed=seed, time_limit=10).certified
     }
     for name, solver in SOLVERS.items():
-        runs[name] = lambda problem, seed, solver=solver: solver().run(problem, seed=seed).certified  # type: ignore[misc]
+        runs[name] = lambda problem, seed, solver=solver: solver().run(problem, seed=seed).certified
     return runs | {"sa, T_A in proposals": literal_annealing, "amp, paper_amp": paper_message_passing}
 
 
 def main() -> None:
     """Print the table, or some of its rows; write it with --write."""
-    names = [name for name in sys.argv[1:] if name != "--write"] or list(contenders())
+    runs = contenders()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which rows: {'; '.join(runs)} (default: all)")
+    parser.add_argument("--write", action="store_true", help="write the table, all rows of it, into docs/solvers.md")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.names) - set(runs)):
+        parser.error(f"{unknown[0]}: use some of {'; '.join(runs)}")
+    if options.write and options.names:
+        parser.error("--write writes the whole table: name no rows")
     problems = {alpha: [gaussian_instance(N, alpha, seed=seed) for seed in range(INSTANCES)] for alpha in ALPHAS}
     lines = [
-        f"Instances recovered out of {INSTANCES}, N = {N}, each solver at its defaults (`auto` with 10 s an instance):",
+        f"Instances recovered out of {INSTANCES}, N = {N}, each solver at its defaults "
+        "(`auto` with 10 s per instance):",
         "",
         "| M/N | " + " | ".join(f"{alpha:g}" for alpha in ALPHAS) + " |",
         "|---" * (len(ALPHAS) + 1) + "|",
     ]
     print("\n".join(lines), flush=True)
-    for name in names:
-        run = contenders()[name]
-        counts = [sum(run(problem, seed) for seed, problem in enumerate(problems[alpha])) for alpha in ALPHAS]
+    for name in options.names or runs:
+        counts = [sum(runs[name](problem, seed) for seed, problem in enumerate(problems[alpha])) for alpha in ALPHAS]
         lines.append(f"| {name} | " + " | ".join(map(str, counts)) + " |")
         print(lines[-1], flush=True)
-    if "--write" in sys.argv:
+    if options.write:
         write_table("solvers.md", lines)
 
 

@@ -5,7 +5,7 @@ python -m benchmarks.traps [--write]
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -28,6 +28,9 @@ COLUMNS = (
 
 def main() -> None:
     """Print the table; with --write, put it into the docs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the table into docs/theory.md")
+    options = parser.parse_args()
     lines = [
         f"Anneals: N = {N}, {INSTANCES} instances, {SWEEPS} sweeps at each mu from 0.5 to 3000 in steps of 10 %.",
         "",
@@ -44,7 +47,7 @@ def main() -> None:
         spread = f"{np.mean(stuck):.3g} ± {np.std(stuck):.1g}" if stuck else "-"
         lines.append(f"| {alpha} | {' | '.join(numbers)} | {found} of {INSTANCES} | {spread} |")
         print(lines[-1], flush=True)
-    if "--write" in sys.argv:
+    if options.write:
         write_table("theory.md", lines)
 
 

@@ -47,7 +47,7 @@ def room(name):
 
 def test_there_are_no_other_rooms():
     outside = {"", "__main__"}
-    assert {room(name) for name in TREES} - outside - {"bench", "devices"} == set(ROOMS) - {"backends"}
+    assert {room(name) for name in TREES} - outside - {"devices"} == set(ROOMS) - {"backends"}
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if room(name) in ROOMS])

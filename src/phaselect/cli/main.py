@@ -12,7 +12,6 @@ import numpy as np
 import phaselect
 from phaselect.base.errors import InputError
 from phaselect.base.files import save_arrays
-from phaselect.cli.bench import bench
 from phaselect.cli.console import INTERRUPTED, OneLineErrors, check_writable, example
 from phaselect.cli.figures import figure, report
 from phaselect.cli.sweeps import export, merge, success, sweep
@@ -172,5 +171,5 @@ def _report(result: Result, truth: dict[str, float]) -> None:
         click.echo(f"{name:10}{text}")
 
 
-for command in (bench, theory, sweep, success, export, merge, figure, report):
+for command in (theory, sweep, success, export, merge, figure, report):
     main.add_command(command)

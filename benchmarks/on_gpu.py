@@ -1,4 +1,4 @@
-"""The bench on a device of JAX: a GPU; or, to test this file without one, JAX's CPU."""
+"""The benchmarks on a device of JAX: a GPU; or, to test this file without one, JAX's CPU."""
 
 from __future__ import annotations
 
@@ -12,19 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phaselect.bench.instances import MU, couplings, instance
-from phaselect.bench.machine import host
-from phaselect.bench.rivals import outcome
-from phaselect.bench.rows import Measurement
-from phaselect.bench.target import Footprint, Iterations, Kernel, Mover
-from phaselect.bench.timing import best_seconds, once
-from phaselect.devices.backend import MARGIN, free_bytes, on
-from phaselect.devices.block_flips import sweep
-from phaselect.devices.member import gaussian_batch
-from phaselect.problem.instance import Instance
-from phaselect.problem.schedule import Schedule
-from phaselect.solvers.amp import AMP
-from phaselect.solvers.result import Result
+from benchmarks.host import host
+from benchmarks.instances import MU, couplings_at, instance
+from benchmarks.internals import block_sweep, iterations, message_passing, on_device, reads_half_precision, room
+from benchmarks.machine import Footprint, Iterations, Kernel, Mover
+from benchmarks.rivals import outcome
+from benchmarks.rows import Measurement
+from benchmarks.timing import best_seconds, once
+from phaselect import AMP, Instance, Result, gaussian_batch
 
 LARGEST_FROM_HOST = 3200
 """Beyond this N instances are drawn on the device, where A then is; below it they are those that the rivals get."""
@@ -35,6 +30,8 @@ ROOM = 1.6
 
 class OnGPU:
     """One device; sizes can be made small for a test."""
+
+    itemsize = 4
 
     def __init__(
         self,
@@ -51,22 +48,18 @@ class OnGPU:
         self.copies, self.sweeps = copies, sweeps
         self.bandwidth_bytes, self.matrix_side = bandwidth_bytes, matrix_side
 
-    def machine(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """Names, sizes and versions."""
-        return host() | {"gpu": str(self.at.device_kind), "gpu_memory_bytes": self.memory()}
-
-    def memory(self) -> int:
-        """Bytes that JAX may use."""
-        stats = self.at.memory_stats() or {}
-        return int(stats.get("bytes_limit", free_bytes(self.at)))
+        memory = (self.at.memory_stats() or {}).get("bytes_limit")
+        return host() | {"gpu": str(self.at.device_kind), "gpu_memory_bytes": memory}
 
     def fits(self, n: int, alpha: float, itemsize: int) -> bool:
         """Is there room for A and what comes with it?"""
-        return ROOM * itemsize * alpha * n * n < MARGIN * free_bytes(self.at)
+        return ROOM * itemsize * alpha * n * n < room(self.at)
 
     def movers(self) -> dict[str, Mover]:
         """A sum reads, a copy reads and writes."""
-        with on(self.at):
+        with on_device(self.at):
             array = jnp.ones(self.bandwidth_bytes // 4, "float32")
         add, total = jax.jit(lambda a: a + np.float32(1)), jax.jit(lambda a: a.sum())
         return {
@@ -76,8 +69,8 @@ class OnGPU:
 
     @cached_property
     def matrix_rate(self) -> float:
-        """Float32 operations a second in a large matrix product of full precision."""
-        with on(self.at):
+        """Float32 operations per second in a large matrix product of full precision."""
+        with on_device(self.at):
             square = jnp.ones((self.matrix_side, self.matrix_side), "float32")
             product = jax.jit(lambda a: jnp.dot(a, a, precision=jax.lax.Precision.HIGHEST))
             return float(2 * self.matrix_side**3 / best_seconds(lambda: product(square).block_until_ready()))
@@ -87,38 +80,45 @@ class OnGPU:
         return {f"{self.copies} copies in blocks": self._kernel}
 
     def _kernel(self, n: int) -> Kernel:
-        """The bound is the update of M fields, 2 M operations a proposal, at the rate of matrix products."""
-        G, y = couplings(n)
-        with on(self.at):
+        """The bound is the update of M fields, 2 M operations per proposal, at the rate of matrix products."""
+        G, y = couplings_at(n)
+        with on_device(self.at):
             signs = jax.random.rademacher(jax.random.key(0), (y.size, self.copies), "float32")
             G, mu = jnp.asarray(G), jnp.asarray(MU)
             v = signs * jnp.asarray(y)[:, None]
             h = jnp.dot(G, v, precision=jax.lax.Precision.HIGHEST)
-        swept = jax.jit(sweep, static_argnames="sweeps")
+        swept = block_sweep()
 
         def run() -> None:
-            with on(self.at):
+            with on_device(self.at):
                 jax.block_until_ready(swept(v, h, G, mu, jax.random.key(1), sweeps=self.sweeps))
 
         def measurement(seconds: float) -> Measurement:
             rate, bound = self.sweeps * v.size / seconds, self.matrix_rate / (2 * y.size)
             detail = (
-                f"{1e3 * seconds / self.sweeps:.3g} ms a sweep of all; "
-                f"bound: 2 M operations a proposal at {self.matrix_rate / 1e12:.3g} Tflop/s"
+                f"{1e3 * seconds / self.sweeps:.3g} ms per sweep of all; "
+                f"bound: 2 M operations per proposal at {self.matrix_rate / 1e12:.3g} Tflop/s"
             )
-            return Measurement(rate / 1e6, "million/s", detail, bound=bound / 1e6)
+            return Measurement(rate / 1e6, "million/s", detail, bound=bound / 1e6, more_is_better=True)
 
         return Kernel(run, measurement)
 
     def iterations(self, n: int, alpha: float, dtype: str) -> Iterations:
-        """As AMP does them inside a run."""
-        problem = self.drawn(n, alpha, 0, dtype)
-        count = 30
-        solver, many = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=count - 1)
-        state = solver.start(problem, many, np.random.default_rng(0), None)
-        smaller = problem.matrix.copy.A.nbytes < problem.A.nbytes  # type: ignore[attr-defined]
-        remark = "reads a copy in half precision" if smaller else ""
-        return Iterations(lambda: solver.advance(problem, state, many), count, remark)
+        """The reference is JAX's two products, of A as it is."""
+        problem, count = self.drawn(n, alpha, 0, dtype), 30
+        run = message_passing(problem, count)
+        A = problem.A
+        with on_device(self.at):
+            x, g = jnp.ones(n, dtype), jnp.ones(A.shape[0], dtype)
+        both = jax.jit(lambda A, x, g: (A @ x, g @ A))
+
+        def products() -> None:
+            with on_device(self.at):
+                for _ in range(count):
+                    jax.block_until_ready(both(A, x, g))
+
+        remark = "reads a copy in half precision" if reads_half_precision(problem) else ""
+        return Iterations(run, products, count, remark)
 
     def load(self, n: int, alpha: float, seed: int) -> Callable[[float], Result]:
         """AMP with A on the device; the first instance of a shape is solved once before, which compiles."""
@@ -143,11 +143,11 @@ class OnGPU:
         """Seconds, iterations and success; the instance is gone from the device when the next one is drawn."""
         solve = self.load(n, alpha, seed)
         seconds, result = once(lambda: solve(MINUTE))
-        return outcome(result, seconds).seconds, result.steps, result.certified
+        return outcome(result, seconds).seconds, iterations(result), result.certified
 
     def footprint(self, n: int, alpha: float, seeds: range) -> Footprint:
         """The peak is that of the device since it was first used, A and its making included."""
         runs = [self._timed_run(n, alpha, seed) for seed in seeds]
-        times, iterations, certified = zip(*runs, strict=True)
+        times, counts, certified = zip(*runs, strict=True)
         stats = self.at.memory_stats() or {}
-        return Footprint(median(times), stats.get("peak_bytes_in_use"), int(median(iterations)), sum(certified))
+        return Footprint(median(times), stats.get("peak_bytes_in_use"), int(median(counts)), sum(certified))

@@ -12,20 +12,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.errors import InputError
-from phaselect.base.threads import one_blas_thread
-from phaselect.bench.instances import MU, Couplings, blind, couplings
-from phaselect.bench.timing import once
-from phaselect.problem.instance import Instance
-from phaselect.problem.spectrum import spectrum
-from phaselect.solvers.base import verdict
-from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
-from phaselect.solvers.finish import finish_signs
-from phaselect.solvers.result import Result, Status
+from benchmarks.instances import MU, blind, couplings_at
+from benchmarks.internals import Couplings, couplings, one_blas_thread
+from benchmarks.timing import once
+from phaselect import (
+    AlternatingMinimisation,
+    InputError,
+    Instance,
+    Result,
+    ReweightedAmplitudeFlow,
+    Schedule,
+    SimulatedAnnealing,
+    Status,
+)
 
 DWAVE_LAM = 0.1
 """The fixed lam at which dwave-samplers solves most, of 0.003, 0.01, 0.03, 0.1 and 0.3 (N = 200, alpha = 1.3, 1.5)."""
 DWAVE_SWEEPS = 1000
+FINISH = Schedule(np.array([1e9]), np.array([DWAVE_LAM]), steps=1, unit="proposals")
+"""One cold proposal: what our annealer adds to given signs is its finish and its certificate."""
 
 
 class Outcome(NamedTuple):
@@ -37,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(result: Result, seconds: float) -> Outcome:
-    """Of a run that came to its end; solvers return the best so far after Ctrl-C, which ends the bench."""
+    """Of a run that came to its end; solvers return the best so far after Ctrl-C, which ends the benchmarks."""
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return Outcome(bool(result.certified), seconds, result.status is Status.DIVERGED)
@@ -78,20 +83,19 @@ def dwave_solve(problem: Instance, limit: float) -> Outcome:
     began = time.perf_counter()
     problem = blind(problem)
     with one_blas_thread():
-        found = Couplings(spectrum(problem).couplings(DWAVE_LAM), problem.target.astype(np.float32))
-        model = annealer.model(found)
+        model = annealer.model(couplings(problem, DWAVE_LAM))
         for seed in count(1):
             signs = annealer.sample(model, np.geomspace(0.1, 300, DWAVE_SWEEPS), seed)
-            estimate = finish_signs(problem, signs, DWAVE_LAM, noiseless=True)
-            certified = verdict(problem, estimate, noiseless=True, halted=None).certified
-            if certified or time.perf_counter() - began >= limit:
-                break
-    return Outcome(certified, time.perf_counter() - began)
+            finished = SimulatedAnnealing().run(problem, FINISH, init=signs)
+            found = outcome(finished, time.perf_counter() - began)
+            if found.certified or found.seconds >= limit:
+                return found
+    raise AssertionError
 
 
 def dwave_pair(n: int) -> tuple[Callable[[], Any], Callable[[], Any], int]:
     """A short and a long run at fixed temperature, on one core, and by how many proposals they differ."""
-    annealer, found = dwave(), couplings(n)
+    annealer, found = dwave(), couplings_at(n)
     model = annealer.model(found)
     sweeps = 400_000 // found.y.size
     short, long = (partial(annealer.sample, model, np.full(length, MU), 1) for length in (sweeps, 2 * sweeps))

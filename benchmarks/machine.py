@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from phaselect.bench.rows import Measurement
-from phaselect.solvers.result import Result
+from benchmarks.rows import Measurement
+from phaselect import Result
 
 
 class Footprint(NamedTuple):
@@ -33,15 +33,16 @@ class Kernel(NamedTuple):
 
 
 class Iterations(NamedTuple):
-    """So many AMP iterations, ready to run, and a remark on them."""
+    """So many AMP iterations, ready to run; as many times the two products that they contain; a remark."""
 
     run: Callable[[], Any]
+    products: Callable[[], Any]
     number: int
     remark: str = ""
 
 
-class Target(Protocol):
-    """Where the bench runs."""
+class Machine(Protocol):
+    """Where the benchmarks run."""
 
     def __hash__(self) -> int: ...
 
@@ -53,11 +54,12 @@ class Target(Protocol):
     def solver(self) -> str:
         """What `load` solves with."""
 
-    def machine(self) -> dict[str, Any]:
-        """Names, sizes and versions."""
+    @property
+    def itemsize(self) -> int:
+        """Bytes per entry of A where `load` and `footprint` solve."""
 
-    def memory(self) -> int:
-        """Bytes in all."""
+    def described(self) -> dict[str, Any]:
+        """Names, sizes and versions."""
 
     def fits(self, n: int, alpha: float, itemsize: int) -> bool:
         """Is there room for A and what comes with it?"""

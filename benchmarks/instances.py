@@ -1,32 +1,21 @@
-"""The instances that the bench solves and the couplings that its kernels flip; ours and the rivals get the same."""
+"""The instances that are solved and the couplings that kernels flip; ours and the rivals get the same."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from phaselect.problem.instance import Instance, gaussian_instance
-from phaselect.problem.spectrum import spectrum
+from benchmarks.internals import Couplings, couplings
+from phaselect import Instance, gaussian_instance
 
 MU = 10.0
 """Where the kernels are timed: amid the anneal, matched, mu * lam = 1."""
 
 
-class Couplings(NamedTuple):
-    """The interaction of the signs and the magnitudes, in float32."""
-
-    G: NDArray[np.float32]
-    y: NDArray[np.float32]
-
-
 @lru_cache(maxsize=1)
-def couplings(n: int) -> Couplings:
+def couplings_at(n: int) -> Couplings:
     """Couplings of an instance at `MU` and alpha = 1.25."""
-    problem = gaussian_instance(n, 1.25, seed=0)
-    return Couplings(spectrum(problem).couplings(1 / MU), problem.target.astype(np.float32))
+    return couplings(gaussian_instance(n, 1.25, seed=0), 1 / MU)
 
 
 @lru_cache(maxsize=6)

@@ -1,29 +1,30 @@
-"""The bench on this machine's processor."""
+"""The benchmarks on this machine's processor."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from phaselect.base.threads import one_blas_thread, run_parallel
-from phaselect.bench.instances import MU, Couplings, couplings, instance, retyped
-from phaselect.bench.machine import host
-from phaselect.bench.rows import Measurement
-from phaselect.bench.target import Footprint, Iterations, Kernel, Mover
-from phaselect.bench.timing import best_seconds
-from phaselect.problem.instance import gaussian_instance, signs_of
-from phaselect.problem.schedule import Schedule
-from phaselect.solvers._metropolis import field_kernel, population_kernel, random_state
-from phaselect.solvers.amp import AMP
-from phaselect.solvers.result import Result
-from phaselect.solvers.solve import solve
+from benchmarks.fresh import printed
+from benchmarks.host import host, memory_bytes
+from benchmarks.instances import MU, couplings_at, instance, retyped
+from benchmarks.internals import (
+    Couplings,
+    field_kernel,
+    message_passing,
+    one_blas_thread,
+    population_kernel,
+    random_state,
+    run_parallel,
+)
+from benchmarks.machine import Footprint, Iterations, Kernel, Mover
+from benchmarks.rows import Measurement
+from benchmarks.timing import best_seconds
+from phaselect import Result, gaussian_instance, solve
 
 COPIES = 16
 PROPOSALS = 2_000_000
@@ -38,18 +39,15 @@ class OnCPU:
 
     device = "cpu"
     solver = "phaselect.solve"
+    itemsize = 8
 
-    def machine(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """Names, sizes and versions."""
         return host()
 
-    def memory(self) -> int:
-        """Bytes in all."""
-        return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
-
     def fits(self, n: int, alpha: float, itemsize: int) -> bool:
         """Is there room for A and what comes with it?"""
-        return itemsize * alpha * n * n < LARGEST_SHARE * self.memory()
+        return itemsize * alpha * n * n < LARGEST_SHARE * memory_bytes()
 
     def movers(self) -> dict[str, Mover]:
         """A product with a vector reads, a copy reads and writes; all cores."""
@@ -60,17 +58,14 @@ class OnCPU:
         return {"one copy": partial(_kernel, None), f"{COPIES} copies": partial(_kernel, COPIES)}
 
     def iterations(self, n: int, alpha: float, dtype: str) -> Iterations:
-        """As AMP does them inside a run."""
-        problem = retyped(gaussian_instance(n, alpha, seed=0), dtype)
+        """The reference is NumPy's float64, whatever the dtype."""
+        whole = gaussian_instance(n, alpha, seed=0)
+        problem = retyped(whole, dtype)
         count = int(np.clip(2e9 / problem.A.nbytes, 4, 60))
-        solver, many = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=count - 1)
-        state = solver.start(problem, many, np.random.default_rng(0), None)
-
-        def run() -> None:
-            with one_blas_thread():
-                solver.advance(problem, state, many)
-
-        return Iterations(run, count)
+        x, g = np.ones(n), np.ones(len(whole.y))
+        return Iterations(
+            message_passing(problem, count), lambda: [(whole.A @ x, whole.A.T @ g) for _ in range(count)], count
+        )
 
     def load(self, n: int, alpha: float, seed: int) -> Callable[[float], Result]:
         """`solve`, checks of A and y included."""
@@ -79,9 +74,9 @@ class OnCPU:
 
     def footprint(self, n: int, alpha: float, seeds: range) -> Footprint:
         """In a process of its own, whose memory nothing else fills."""
-        command = [sys.executable, "-m", "phaselect.bench.footprint", str(n), str(alpha), str(len(seeds))]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return Footprint(**json.loads(done.stdout))
+        call = f"list(of_message_passing({n}, {alpha}, {len(seeds)}))"
+        code = f"import json; from benchmarks.footprint import of_message_passing; print(json.dumps({call}))"
+        return Footprint(*json.loads(printed("-c", code)))
 
 
 @cache
@@ -105,10 +100,10 @@ def _kernel(copies: int | None, n: int) -> Kernel:
 
     The bound is the reading of a row of G for each flip that is accepted, from wherever G is: at the speed of G @ v.
     """
-    found = couplings(n)
+    found = couplings_at(n)
     rng = np.random.default_rng(0)
     M, self_energy = found.y.size, found.y**2 * np.diag(found.G)
-    v = signs_of(rng.standard_normal((copies or 1, M))).astype(np.float32) * found.y
+    v = rng.choice(np.array([-1, 1], np.float32), (copies or 1, M)) * found.y
     h, states = v @ found.G, random_state(rng, copies or 1)
     proposals = PROPOSALS // len(v)
     accepted = 0
@@ -124,10 +119,11 @@ def _kernel(copies: int | None, n: int) -> Kernel:
         total, share = proposals * len(v), accepted / (proposals * len(v))
         row_seconds = _read_seconds(found) / M
         detail = (
-            f"{1e9 * seconds / total:.3g} ns a proposal, {share:.1%} accepted; bound: a row of G, "
+            f"{1e9 * seconds / total:.3g} ns per proposal, {share:.1%} accepted; bound: a row of G, "
             f"{4 * M / 1e3:.3g} kB at {4 * M / row_seconds / 1e9:.3g} GB/s, for each of those"
         )
-        return Measurement(total / seconds / 1e6, "million/s", detail, bound=1 / (share * row_seconds) / 1e6)
+        bound = 1 / (share * row_seconds) / 1e6
+        return Measurement(total / seconds / 1e6, "million/s", detail, bound=bound, more_is_better=True)
 
     return Kernel(run, measurement)
 

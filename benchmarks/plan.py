@@ -19,8 +19,15 @@ class Plan:
     alphas: tuple[float, ...]
     rivals_up_to: int  # N
     instances: int  # solved at each N and alpha
-    time_limit: float  # seconds a solve, up to N = 1000
+    time_limit: float  # seconds per solve, up to N = 1000
     growth: tuple[int, ...]
+    shares: tuple[tuple[int, float, int, float | None], ...] = ()  # N, alpha, instances, least share wanted
+    annealers_memory: tuple[int, ...] = ()  # N of the peaks of memory of SVD and SA
+    comparisons: tuple[int, ...] = ()  # N of the Metropolis kernels against the paper's pseudo-code and one another
+    measuring: tuple[int, ...] = ()  # N of the runs whose measuring is timed
+    instances_per_sweep: int = 0  # at each of three alphas
+    fresh_processes: int = 0  # per time of a start
+    whole: bool = False  # with the rows that take tens of seconds
 
     def instances_at(self, n: int) -> int:
         """Two at most beyond N = 1000, one beyond 3000."""
@@ -43,6 +50,13 @@ PLANS = {
         instances=3,
         time_limit=2.0,
         growth=(400, 800, 1600, 3200),
+        shares=((400, 1.2, 100, 0.95), (400, 1.15, 20, None)),
+        annealers_memory=(2000,),
+        comparisons=(100, 200, 400, 800),
+        measuring=(100, 400, 800),
+        instances_per_sweep=300,
+        fresh_processes=10,
+        whole=True,
     ),
     ("cpu", True): Plan(
         kernels=(200, 400),
@@ -55,6 +69,11 @@ PLANS = {
         instances=2,
         time_limit=1.0,
         growth=(300, 600, 1200),
+        annealers_memory=(1000,),
+        comparisons=(200,),
+        measuring=(100, 400),
+        instances_per_sweep=20,
+        fresh_processes=3,
     ),
     ("gpu", False): Plan(
         kernels=(200, 400),
@@ -81,4 +100,4 @@ PLANS = {
         growth=(3200, 10_000, 30_000),
     ),
 }
-"""Plans by device and by whether the bench is to be quick."""
+"""Plans by device and by whether it is to be quick; a section that a plan has no sizes for has no rows."""

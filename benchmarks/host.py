@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import phaselect
-from phaselect.experiments.runs import git_revision
+from benchmarks.internals import git_revision
 
-PACKAGES = ("numpy", "numba", "jax", "dwave-samplers")
+PACKAGES = ("numpy", "scipy", "numba", "jax", "dwave-samplers")
 
 
 def host() -> dict[str, Any]:
-    """The processor and what runs on it; a GPU is named by the target that has one."""
+    """The processor and what runs on it; a GPU is named by `on_gpu.py`."""
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
-        "memory_bytes": int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE")),
+        "memory_bytes": memory_bytes(),
         "gpu": None,
         "gpu_memory_bytes": None,
         "versions": {
@@ -28,6 +28,11 @@ def host() -> dict[str, Any]:
             **{name: _version(name) for name in PACKAGES},
         },
     }
+
+
+def memory_bytes() -> int:
+    """All of it."""
+    return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
 
 
 def processor() -> str:

@@ -1,0 +1,165 @@
+"""Every use of what is not public in phaselect, but for `sweeps.py`, whose subject is the machinery of sweeps.
+
+Benchmarks of a kernel need the kernel. When the inside of the package moves, this file is the one to adapt.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect import AMP, InputError, Instance, PopulationAnnealing, Result, Schedule, SimulatedAnnealing
+from phaselect.base.threads import one_blas_thread, run_parallel
+from phaselect.experiments.runs import git_revision
+from phaselect.problem.spectrum import Spectrum, spectrum
+from phaselect.solvers import population_annealing, simulated_annealing
+from phaselect.solvers._metropolis import field_kernel, population_kernel, random_state, spectral_kernel
+from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
+from phaselect.theory.averages import averages
+from phaselect.theory.control import Control
+from phaselect.theory.flow import paramagnet
+from phaselect.theory.quadrature import ALTERNATING, NEARNESS
+
+__all__ = [
+    "FIELD_SWEEPS",
+    "Control",
+    "averages",
+    "field_kernel",
+    "git_revision",
+    "one_blas_thread",
+    "paramagnet",
+    "population_kernel",
+    "random_state",
+    "run_parallel",
+    "spectral_kernel",
+    "spectrum",
+]
+
+DIVISIONS = NEARNESS.size * 2 * ALTERNATING.size
+"""What an average over a measurement cannot do without."""
+
+
+class Couplings(NamedTuple):
+    """The interaction of the signs and the magnitudes, in float32."""
+
+    G: NDArray[np.float32]
+    y: NDArray[np.float32]
+
+
+def couplings(problem: Instance, lam: float) -> Couplings:
+    """Those of an instance, whose SVD is done if it was not."""
+    return Couplings(spectrum(problem).couplings(lam), problem.target.astype(np.float32))
+
+
+def iterations(result: Result) -> int:
+    """Iterations of message passing that a run took."""
+    return result.steps
+
+
+def message_passing(problem: Instance, count: int) -> Callable[[], Any]:
+    """So many iterations as AMP does them inside a run, nothing measured; each call does the same."""
+    solver, many = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=count - 1)
+    state = solver.start(problem, many, np.random.default_rng(0), None)
+
+    def run() -> None:
+        with one_blas_thread():
+            solver.advance(problem, state, many)
+
+    return run
+
+
+def reads_half_precision(problem: Instance) -> bool:
+    """Does message passing go through a smaller copy of A, on the device where A is?"""
+    return bool(problem.matrix.copy.A.nbytes < problem.A.nbytes)
+
+
+def in_normalised_units(problem: Instance) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A and y as the energy has them, for the paper's pseudo-code."""
+    return problem.gain * problem.A, problem.target
+
+
+def spectral_anneal(spectral: Spectrum, v: NDArray[Any], mu: NDArray[Any], proposals: int, residual: bool) -> None:
+    """Proposals at each mu with lam = 1/mu, by the kernel that works on coordinates; `v = S*y` is flipped in place."""
+    state, c = random_state(np.random.default_rng(1)), spectral.coordinates(v)
+    spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, mu, 1 / mu, proposals, residual, state)
+
+
+# devices of JAX, imported when asked for: a CPU does without
+
+
+def device(kind: str) -> Any:
+    """The first device of a kind, or an InputError that says why there is none."""
+    if find_spec("jax") is None:
+        raise InputError("JAX is not installed: pip install 'phaselect[cuda]', or measure the CPU")
+    from phaselect.devices.backend import pick
+
+    return pick(kind)
+
+
+def on_device(at: Any) -> Any:
+    """A context with 64-bit types, new arrays on this device."""
+    from phaselect.devices.backend import on
+
+    return on(at)
+
+
+def room(at: Any) -> float:
+    """Bytes of a device's free memory that can be planned with."""
+    from phaselect.devices.backend import MARGIN, free_bytes
+
+    return MARGIN * free_bytes(at)
+
+
+def block_sweep() -> Callable[..., Any]:
+    """`sweep(v, h, G, mu, key, sweeps=...)`: a population in blocks of spins, compiled."""
+    import jax
+
+    from phaselect.devices.block_flips import sweep
+
+    return jax.jit(sweep, static_argnames="sweeps")
+
+
+# what of a run is measuring
+
+
+MEASURING: dict[type, list[tuple[Any, str]]] = {
+    SimulatedAnnealing: [(SimulatedAnnealing, "measure"), (simulated_annealing, "quenched")],
+    PopulationAnnealing: [(PopulationAnnealing, "measure"), (population_annealing, "quench")],
+    AMP: [(AMP, "measure")],
+}
+"""For each solver where the functions are found that look at a state instead of moving it."""
+
+
+@contextmanager
+def watched(solver: type) -> Iterator[dict[str, float]]:
+    """Within this context runs of a solver add to `start`, `finish` and `measuring` (seconds) and `looks` (calls).
+
+    What `finish` measures belongs to the answer, and is not counted as measuring.
+    """
+    spent = {"start": 0.0, "finish": 0.0, "measuring": 0.0, "looks": 0.0}
+
+    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            began, before = time.perf_counter(), dict(spent)
+            try:
+                return function(*arguments, **options)
+            finally:
+                if name == "finish":
+                    spent.update(before)
+                spent[name] += time.perf_counter() - began
+                spent["looks"] += name == "measuring"
+
+        return call
+
+    with ExitStack() as stack:
+        for owner, attribute in [(solver, "start"), (solver, "finish"), *MEASURING[solver]]:
+            name = attribute if attribute in spent else "measuring"
+            stack.enter_context(patch.object(owner, attribute, timed(name, getattr(owner, attribute))))
+        yield spent

@@ -1,0 +1,149 @@
+"""Writes the measured part of docs/performance.md from docs/bench/*.json: `python -m benchmarks.performance_page`.
+
+The files come from `python -m benchmarks.run --write`: cpu.json, gpu.json, or parts of it by `--only`, cpu-*.json.
+"""
+
+import argparse
+import re
+from pathlib import Path
+
+from benchmarks.page import DOCS, write_table
+from benchmarks.rows import Report, Row, load_report
+from benchmarks.table import markdown, number
+
+DEVICES = ("cpu", "gpu")
+
+
+def main() -> None:
+    """Command line."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    write_page()
+
+
+def write_page() -> None:
+    """Rewrite the page."""
+    write_table("performance.md", measured_part(DOCS / "bench"))
+
+
+def measured_part(folder: Path) -> list[str]:
+    """What the reports of a folder say, one machine after the other."""
+    found = [sorted(folder.glob(f"{name}*.json")) for name in DEVICES]
+    return [line for paths in found if paths for line in machine_part(gathered(paths))]
+
+
+def gathered(paths: list[Path]) -> Report:
+    """The rows of one machine, whether measured in one go or, by `--only`, in parts."""
+    parts = [load_report(path) for path in paths]
+    names = [[part.quick, *(part.machine[name] for name in ("processor", "gpu", "versions"))] for part in parts]
+    if any(name != names[0] for name in names):
+        files = ", ".join(path.name for path in paths)
+        raise SystemExit(f"{paths[0].parent}: {files} are of different machines or revisions; remove the older ones")
+    return parts[0]._replace(rows=[row for part in parts for row in part.rows])
+
+
+def machine_part(report: Report) -> list[str]:
+    """All that was measured on one machine."""
+    lines = [f"### {title(report)}", "", measured_on(report), ""]
+    for name, (heading, sentences) in TEXTS.items():
+        rows = [row for row in report.rows if row.section == name]
+        if name == "solutions":
+            shares = [row for row in rows if row.what.startswith("share")]
+            tables = pivot([row for row in rows if row not in shares]) + (["", *markdown(shares)] if shares else [])
+        else:
+            tables = markdown(rows)
+        if rows:
+            lines += [f"**{heading}.** {' '.join(sentences.split())}", "", *tables, ""]
+    return lines
+
+
+def title(report: Report) -> str:
+    """The machine in a few words."""
+    machine = report.machine
+    return machine["gpu"] if report.device == "gpu" else f"{machine['processor']}, {machine['cores']} cores"
+
+
+def measured_on(report: Report) -> str:
+    """The command and the machine in full."""
+    machine = report.machine
+    parts = [f"{machine['processor']}, {machine['cores']} cores, {machine['memory_bytes'] / 1e9:.0f} GB"]
+    if machine["gpu"]:
+        memory = machine["gpu_memory_bytes"]
+        parts.append(machine["gpu"] + (f", of whose memory JAX may use {memory / 1e9:.0f} GB" if memory else ""))
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items() if number)
+    command = "make bench" + (" DEVICE=gpu" if report.device == "gpu" else "")
+    return f"`{command}` on {'; '.join(parts)}; {versions}."
+
+
+TEXTS = {
+    "metropolis": (
+        "Metropolis kernels",
+        """Proposals per second at mu = 10, alpha = 1.25, mu lam = 1. The reference is dwave-samplers on one core of the
+        same machine, on the same couplings, its set-up not counted. The bound: on a CPU, reading a row of the couplings
+        for each accepted flip; on a GPU, updating M fields per proposal at the rate of large matrix products.""",
+    ),
+    "message_passing": (
+        "Message passing",
+        """An iteration has to read A once: that, at the bandwidth measured in the same run, is its bound. A batch is
+        one program for all instances, drawn where it runs; its reference solves one instance after the other on the
+        CPU, its bound reads every A once per iteration.""",
+    ),
+    "solutions": (
+        "Time to a certified solution",
+        """Median seconds from A in memory to a certified x, and how many instances were certified; the same instances
+        and the same time limit for all. A hyphen: none was. Empty: not tried, since its set-up takes too long at this
+        N. The last column is one read of A for each iteration of message passing; finish and certificate are not in
+        it.""",
+    ),
+    "growth": (
+        "Growth with N",
+        """Message passing with its finish and certificate at alpha = 1.3. The exponents are slopes of least squares on
+        the logarithms. A has alpha N² entries, so that neither can be below 2 for long.""",
+    ),
+    "theory": (
+        "Theory",
+        """One core, kernels compiled before. Gauss-Hermite iteration stops at a wrong answer where the temperature is
+        low ("m off by"), so that there is no time at equal accuracy there.""",
+    ),
+    "sweeps": (
+        "Sweeps",
+        """The time of the runs themselves over the time of the sweep times the cores: what is missing from 1 is
+        starting the processes, handing over packs and writing rows.""",
+    ),
+    "measuring": (
+        "Measuring",
+        """The share of a run's loop that goes into trace and quench instead of moving; set-up, finish and certificate
+        are not part of the loop.""",
+    ),
+    "startup": (
+        "Starting",
+        """Fresh processes; the reference is `import numpy`. "Never compiled" means that no kernel was ever compiled on
+        the machine.""",
+    ),
+}
+
+
+def pivot(rows: list[Row]) -> list[str]:
+    """One line per size, one column per solver, ours first."""
+    solvers = list(dict.fromkeys(row.what for row in rows))
+    solvers.sort(key=lambda name: not name.startswith("phaselect"))
+    cells = {(row.size, row.what): row for row in rows}
+    lines = [f"| | {' | '.join(solvers)} | reads of A |", "|---" * (len(solvers) + 2) + "|"]
+    for size in dict.fromkeys(row.size for row in rows):
+        found = [cells.get((size, name)) for name in solvers]
+        bound = next((row.found.bound for row in found if row and row.found.bound is not None), None)
+        shown = " | ".join("" if row is None else solved(row) for row in found)
+        lines.append(f"| {size} | {shown} | {f'{number(bound)} s' if bound is not None else ''} |")
+    return lines
+
+
+def solved(row: Row) -> str:
+    """Seconds, and how many of how many."""
+    count = re.match(r"(\d+) of (\d+) certified", row.found.detail)
+    if count is None:
+        return row.found.detail
+    seconds = f"{number(row.found.value)} s" if row.found.value is not None else "-"
+    return f"{seconds} ({count[1]}/{count[2]})"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The page that is made of the reports."""
+
+import pytest
+from benchmarks.performance_page import gathered, measured_part
+from benchmarks.rows import Measurement, Report, Row, Task, load_report
+
+from benchmarks import (
+    page,
+    performance_page,
+    run,
+)
+from tests.benchmarks.conftest import MACHINE, ROW
+
+
+def test_what_is_published_is_written_at_the_end(monkeypatch, tmp_path):
+    """Until then the rows published before stay."""
+    (tmp_path / "bench").mkdir()
+    published = tmp_path / "bench" / "cpu.json"
+    (tmp_path / "performance.md").write_text(f"{page.BEGIN}\n{page.END}\n")
+    for module in (run, page, performance_page):
+        monkeypatch.setattr(module, "DOCS", tmp_path)
+    tasks = [Task("theory", "late", "", lambda: Measurement(7.0, "s", f"there: {published.exists()}"))]
+    monkeypatch.setattr(run, "planned", lambda *arguments, **options: tasks)
+    assert run.main(["--write"]) == 0
+    assert load_report(published).rows[0].found == Measurement(7.0, "s", "there: False")
+    assert "| late |  | 7 s |" in (tmp_path / "performance.md").read_text()
+
+
+def test_the_page_is_written_from_the_reports(tmp_path):
+    solved = Row(
+        "solutions", "phaselect.solve", "N = 200, alpha = 2", Measurement(0.5, "s", "3 of 3 certified", 2, 0.1)
+    )
+    none = Measurement(None, "s", "0 of 3 certified, otherwise ...")
+    often = Measurement(0.97, "of all", "many", 0.0, 1.0, more_is_better=True, limit=0.98)
+    rows = [
+        ROW,
+        solved._replace(what="alternating minimisation", found=none),
+        solved._replace(what="dwave-samplers annealing", found=none._replace(detail="not installed: pip install")),
+        solved,
+        Row("solutions", "share certified in 10 s", "N = 400", often),
+        Row("growth", "exponent of time", "N = 100 to 800", Measurement(2.1, "power of N", "how", bound=2.0)),
+    ]
+    Report("cpu", False, MACHINE, rows).save(tmp_path / "cpu.json")
+    text = "\n".join(measured_part(tmp_path))
+    assert "### An Abacus, 2 cores" in text
+    assert "| a kernel | N = 200 | 3 million/s | 2 | 1.5 | 9 | 0.333 | 1.4 times the reference | how |" in text
+    assert "| N = 200, alpha = 2 | 0.5 s (3/3) | - (0/3) | not installed: pip install | 0.1 s |" in text
+    assert (
+        "| share certified in 10 s | N = 400 | 0.97 of all | 0 | inf | 1 | 0.97 | >= 0.98 of all **missed** |" in text
+    )
+
+    gpu = Report("gpu", False, MACHINE | {"gpu": "H200", "gpu_memory_bytes": 10**11}, rows[:1])
+    gpu.save(tmp_path / "gpu.json")
+    gpu._replace(rows=rows[5:]).save(tmp_path / "gpu-growth.json")
+    assert gathered([tmp_path / "gpu-growth.json", tmp_path / "gpu.json"]).rows == [rows[5], ROW]
+    both = "\n".join(measured_part(tmp_path))
+    assert both.index("### An Abacus") < both.index("### H200") < both.index("JAX may use 100 GB")
+    in_parts = both.split("### H200")[1]
+    assert in_parts.index("a kernel") < in_parts.index("exponent of time")
+    gpu._replace(machine=MACHINE).save(tmp_path / "gpu-other.json")
+    with pytest.raises(SystemExit, match="different machines"):
+        measured_part(tmp_path)
+
+
+def test_only_what_is_between_the_marks_is_replaced():
+    text = f"# Page\n\nbefore\n\n{page.BEGIN}\nold\n{page.END}\n\nafter\n"
+    assert page.replaced(text, ["new"]) == text.replace("old", "new")
+    with pytest.raises(SystemExit, match="once each"):
+        page.replaced("# no marks\n", [])
+
+
+def test_the_published_page_is_what_the_reports_say():
+    text = (page.DOCS / "performance.md").read_text()
+    assert page.replaced(text, measured_part(page.DOCS / "bench")) == text, "run python -m benchmarks.performance_page"

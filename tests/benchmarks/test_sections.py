@@ -1,0 +1,160 @@
+"""What the sections measure."""
+
+import json
+import sys
+import time
+
+import numpy as np
+import pytest
+from benchmarks.internals import couplings, spectrum
+from benchmarks.rivals import Outcome
+from benchmarks.rows import measured
+
+from benchmarks import (
+    fresh,
+    growth,
+    measuring,
+    metropolis,
+    on_cpu,
+    rivals,
+    solutions,
+    startup,
+    timing,
+)
+from phaselect import AMP, InputError, SimulatedAnnealing, gaussian_instance
+from tests.benchmarks.conftest import TINY
+
+
+def test_without_dwave_the_rows_say_how_to_get_it(tiny, monkeypatch):
+    def no_such_module(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(rivals, "import_module", no_such_module)
+    found = measured(metropolis.tasks(on_cpu.OnCPU(), TINY)[0]).found
+    assert found.value > 0
+    assert found.reference is None
+    assert "pip install 'phaselect[bench]'" in found.detail
+    rows = {task.what: measured(task).found for task in solutions.tasks(on_cpu.OnCPU(), TINY)}
+    assert rows["dwave-samplers annealing"].value is None
+    assert "pip install 'phaselect[bench]'" in rows["dwave-samplers annealing"].detail
+    ours = rows["phaselect.solve"]
+    assert ours.detail == "2 of 2 certified"
+    assert 0 < ours.bound < ours.value < TINY.time_limit
+
+
+def test_dwave_sees_the_energy_of_the_signs(tiny):
+    pytest.importorskip("dwave.samplers")
+    problem = gaussian_instance(20, 1.5, seed=0)
+    spectral, y = spectrum(problem), problem.target
+    model = rivals.dwave().model(couplings(problem, 0.1))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, 30))
+    ours = spectral.energy(spectral.coordinates(signs * y), 0.1)
+    theirs = [model.energy(dict(enumerate(one))) for one in signs]
+    assert theirs[1] - theirs[0] == pytest.approx(ours[1] - ours[0], rel=1e-4)
+    assert rivals.dwave_solve(gaussian_instance(40, 2.0, seed=0), 5.0).certified
+    assert 0.1 < measured(metropolis.tasks(on_cpu.OnCPU(), TINY)[0]).found.reference < 1e3
+
+
+def test_the_best_rival_is_the_one_that_solved_most():
+    quick, slow, failed = Outcome(True, 1.0), Outcome(True, 3.0), Outcome(False, 9.0)
+    assert solutions.fastest({"a": [quick, failed], "b": [slow, slow]}) == 3.0
+    assert solutions.fastest({"a": [slow, slow], "b": [quick, quick]}) == 1.0
+    assert solutions.fastest({"a": [failed]}) is None
+    found = solutions.summary([quick, slow, failed])
+    assert (found.value, found.detail) == (2.0, "2 of 3 certified, otherwise stopped after 9 s")
+    assert solutions.summary([failed]).value is None
+    assert solutions.summary([failed, Outcome(False, 9.0, diverged=True)]).detail.endswith("after 9 s, 1 diverged")
+
+
+def test_exponents_of_power_laws(tiny):
+    sizes = [100, 200, 400, 800]
+    law = growth.fitted(sizes, [3e-6 * n**1.75 for n in sizes])
+    assert law.exponent == pytest.approx(1.75)
+    assert law.standard_error == pytest.approx(0, abs=1e-12)
+    rng = np.random.default_rng(0)
+    noisy = [growth.fitted(sizes, [n**2 * np.exp(0.1 * rng.standard_normal()) for n in sizes]) for _ in range(2000)]
+    spread = np.std([one.exponent for one in noisy])
+    assert np.sqrt(np.mean([one.standard_error**2 for one in noisy])) == pytest.approx(spread, rel=0.05)
+    with pytest.raises(InputError, match="three sizes"):
+        growth.fitted([1, 2], [1.0, 2.0])
+    rows = {row.what: row for row in map(measured, growth.tasks(on_cpu.OnCPU(), TINY))}
+    assert rows["exponent of time"].found.value == pytest.approx(2)
+    assert rows["exponent of memory"].found.value == pytest.approx(2)
+
+
+def test_memory_of_a_process_of_its_own():
+    taken = on_cpu.OnCPU().footprint(1000, 1.3, range(1))
+    assert taken.seconds > 0
+    assert taken.iterations > 20
+    assert taken.certified == 1
+    if taken.bytes is not None:
+        size = 8 * 1000 * 1300
+        assert 0.95 * size < taken.bytes < 1.2 * size  # 1.28 with the test set that was drawn too
+
+
+@pytest.mark.parametrize("solver", [AMP(restarts=0), SimulatedAnnealing()])
+def test_measuring_is_what_the_solver_measures(monkeypatch, solver):
+    """A measurement that is made slow takes nearly all of the loop; the finish does not count."""
+    honest, quick = type(solver).measure, measuring.share(solver, None, 30, repeat=1)
+    assert 0 < quick.value < 0.9
+
+    def slow(self, problem, state):
+        time.sleep(0.002)
+        return honest(self, problem, state)
+
+    monkeypatch.setattr(type(solver), "measure", slow)
+    found = measuring.share(solver, None, 30, repeat=1)
+    assert quick.value + 0.1 < found.value < 1
+    assert type(solver).measure is slow  # as it was before
+
+
+def test_a_fresh_process_says_what_it_misses(monkeypatch):
+    monkeypatch.setattr(timing, "PAUSE", 0.0)
+    found = startup.process(("-c", "import time; time.sleep(0.3)"), 0.5, 1)
+    assert found.value > 0.3
+    assert found.ratio == pytest.approx(found.reference / found.value)
+    with pytest.raises(InputError, match="no_such_rival is not installed"):
+        fresh.printed("-c", "import no_such_rival")
+    with pytest.raises(RuntimeError, match="division"):
+        fresh.printed("-c", "1 / 0")
+    assert json.loads(fresh.printed("-c", "import sys; print(len(sys.argv))")) == 1
+    assert 0.05 < fresh.seconds_inside("time.sleep(0.05)") < 0.3
+    assert sys.modules.get("no_such_rival") is None
+
+
+def small_device(kind):
+    jax = pytest.importorskip("jax")
+    from benchmarks import bandwidth, on_gpu
+
+    try:
+        (found, *_) = jax.devices(kind)
+    except RuntimeError:
+        pytest.skip(f"no {kind}")
+    machine = on_gpu.OnGPU(found, copies=8, sweeps=1, bandwidth_bytes=1 << 20, matrix_side=64)
+    assert machine.described()["gpu"]
+    assert bandwidth.best(machine) > 0
+    assert machine.matrix_rate > 0
+    return machine
+
+
+def test_the_rates_of_a_device(monkeypatch):
+    monkeypatch.setattr(timing, "PAUSE", 0.0)
+    assert small_device("cpu").fits(100, 1.3, 4)
+
+
+@pytest.mark.gpu
+def test_a_device_does_all_that_is_measured(monkeypatch):
+    """Compiles for half a minute; passes on the CPU of JAX too."""
+    from benchmarks import on_gpu
+
+    monkeypatch.setattr(timing, "PAUSE", 0.0)
+    machine = small_device("gpu")
+    (kernel,) = machine.kernels().values()
+    ready = kernel(40)
+    assert ready.measurement(timing.best_seconds(ready.run, 1)).of_bound > 0
+    ready = machine.iterations(40, 2.0, "float32")
+    assert all(seconds > 0 for seconds in timing.in_turn(ready.run, ready.products, repeat=1))
+    for largest in (40, 39):  # from the host, and drawn there
+        monkeypatch.setattr(on_gpu, "LARGEST_FROM_HOST", largest)
+        assert machine.load(40, 2.0, 0)(20.0).certified
+    assert machine.footprint(40, 2.0, range(1)).certified == 1
