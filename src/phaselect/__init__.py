@@ -1,21 +1,22 @@
 """Real phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from phaselect.base.errors import InputError
-from phaselect.problem.instance import Instance, gaussian_instance, load
-from phaselect.problem.schedule import Schedule
-from phaselect.solvers.amp import AMP
-from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
-from phaselect.solvers.batch import gaussian_batch
-from phaselect.solvers.langevin import Langevin
-from phaselect.solvers.population_annealing import PopulationAnnealing
-from phaselect.solvers.result import Result, Status
-from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-from phaselect.solvers.solve import SOLVERS, solve, solve_instance
 
 if TYPE_CHECKING:
     from phaselect import theory
+    from phaselect.base.errors import InputError
+    from phaselect.problem.instance import Instance, gaussian_instance, load
+    from phaselect.problem.schedule import Schedule
+    from phaselect.solvers.amp import AMP
+    from phaselect.solvers.base import Progress, Solver
+    from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
+    from phaselect.solvers.batch import gaussian_batch
+    from phaselect.solvers.langevin import Langevin
+    from phaselect.solvers.population_annealing import PopulationAnnealing
+    from phaselect.solvers.result import Result, Status
+    from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+    from phaselect.solvers.solve import SOLVERS, solve, solve_instance
 
 __all__ = [
     "AMP",
@@ -25,10 +26,12 @@ __all__ = [
     "Instance",
     "Langevin",
     "PopulationAnnealing",
+    "Progress",
     "Result",
     "ReweightedAmplitudeFlow",
     "Schedule",
     "SimulatedAnnealing",
+    "Solver",
     "Status",
     "gaussian_batch",
     "gaussian_instance",
@@ -39,11 +42,42 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
+_HOMES = {
+    "AMP": "phaselect.solvers.amp",
+    "SOLVERS": "phaselect.solvers.solve",
+    "AlternatingMinimisation": "phaselect.solvers.baselines",
+    "InputError": "phaselect.base.errors",
+    "Instance": "phaselect.problem.instance",
+    "Langevin": "phaselect.solvers.langevin",
+    "PopulationAnnealing": "phaselect.solvers.population_annealing",
+    "Progress": "phaselect.solvers.base",
+    "Result": "phaselect.solvers.result",
+    "ReweightedAmplitudeFlow": "phaselect.solvers.baselines",
+    "Schedule": "phaselect.problem.schedule",
+    "SimulatedAnnealing": "phaselect.solvers.simulated_annealing",
+    "Solver": "phaselect.solvers.base",
+    "Status": "phaselect.solvers.result",
+    "gaussian_batch": "phaselect.solvers.batch",
+    "gaussian_instance": "phaselect.problem.instance",
+    "load": "phaselect.problem.instance",
+    "solve": "phaselect.solvers.solve",
+    "solve_instance": "phaselect.solvers.solve",
+}
+"""The module of each public name. It is imported when the name is first used: Numba and SciPy take half a second."""
+_ROOMS = ("theory",)
+"""The public rooms, imported in the same way."""
+
 
 def __getattr__(name: str) -> Any:
-    """`phaselect.theory` is imported when it is first used: solving does not need it."""
-    if name == "theory":
-        import importlib
+    """A public name that is used for the first time."""
+    if name in _ROOMS:
+        return import_module(f"phaselect.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
 
-        return importlib.import_module("phaselect.theory")
-    raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    """What there is, used or not: for tab completion."""
+    return sorted({*globals(), *__all__})

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from phaselect.experiments.sweep import SweepProgress
-from phaselect.solvers.base import Progress, ProgressCallback
-
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from phaselect.experiments.sweep import SweepProgress
+    from phaselect.solvers.base import Progress, ProgressCallback
 
 LOG_SECONDS = 30.0
 """How often a sweep without a terminal, as in a batch job, writes a line."""
