@@ -6,19 +6,19 @@ import phaselect
 from phaselect.cli.lazy import Entry, LazyGroup
 
 COMMANDS = {
-    "generate": Entry("phaselect.cli.solve", "Draw a random instance: Gaussian A and x0, y = |A x0|, a test set"),
-    "solve": Entry("phaselect.cli.solve", "Recover x from the magnitudes y = |A x| in a file"),
-    "demo": Entry("phaselect.cli.demo", "Run four solvers on one instance; print a table, draw the anneals"),
-    "theory": Entry("phaselect.cli.theory", "What the replica theory predicts for a Gaussian A"),
-    "sweep": Entry("phaselect.cli.sweeps", "Run solvers on many random instances, one row per run in a store"),
-    "success": Entry("phaselect.cli.sweeps", "The alpha at which half of the instances in a store are recovered"),
-    "export": Entry("phaselect.cli.sweeps", "Write the rows of a store to a table, also while a sweep runs"),
-    "merge": Entry("phaselect.cli.sweeps", "Add the runs of other stores to STORE; each run is kept once"),
-    "figure": Entry("phaselect.cli.figures", "Compute and draw a figure"),
-    "report": Entry("phaselect.cli.figures", "Build one page with all figures and the verdict on each claim"),
+    "generate": Entry("phaselect.cli.solve", "Draw a random instance: Gaussian A and x0, y = |A x0|, a test set."),
+    "solve": Entry("phaselect.cli.solve", "Recover x from the magnitudes y = |A x| in a file."),
+    "demo": Entry("phaselect.cli.demo", "Run four solvers on one instance; print a table, draw the anneals."),
+    "theory": Entry("phaselect.cli.theory", "What the replica theory predicts for a Gaussian A."),
+    "sweep": Entry("phaselect.cli.sweeps", "Run solvers on many random instances, one row per run in a store."),
+    "success": Entry("phaselect.cli.sweeps", "The alpha at which half of the instances in a store are recovered."),
+    "export": Entry("phaselect.cli.sweeps", "Write the rows of a store to a table, also while a sweep runs."),
+    "merge": Entry("phaselect.cli.sweeps", "Add the runs of other stores to STORE; each run is kept once."),
+    "figure": Entry("phaselect.cli.figures", "Compute and draw a figure."),
+    "report": Entry("phaselect.cli.figures", "Build one page with all figures and the verdict on each claim."),
     "bench": Entry(
         "phaselect.cli.bench",
-        "Measure this machine: kernel rates, bandwidth, time to a certified solution, and growth with N",
+        "Measure this machine: kernel rates, bandwidth, time to a certified solution, and growth with N.",
     ),
 }
 """In the order of a first visit; each with the first sentence of its own help, known here without loading it."""
