@@ -68,16 +68,18 @@ _ROOMS = ("theory",)
 """The public rooms, imported in the same way."""
 
 
-def __getattr__(name: str) -> Any:
-    """A public name that is used for the first time."""
-    if name in _ROOMS:
-        return import_module(f"phaselect.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
+
+    def __getattr__(name: str) -> Any:
+        """A public name that is used for the first time."""
+        if name in _ROOMS:
+            return import_module(f"phaselect.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:
     """What there is, used or not: for tab completion."""
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -53,7 +53,7 @@ class WorkProgress(NamedTuple):
 
 @contextmanager
 def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkProgress]:
-    """A bar for work that is not one solver's; off a terminal, a line twice a minute while a sweep runs."""
+    """A bar for work that is not one solver's; off a terminal, two lines per minute while a sweep runs."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
