@@ -1,17 +1,26 @@
-"""The shape of the package: who may import whom, what an import costs, what is documented."""
+"""The shape of the package: who may import whom, what an import costs, what is named, documented and shipped."""
 
 import ast
+import doctest
+import importlib
+import json
 import subprocess
 import sys
+from collections import defaultdict
+from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 import phaselect
+from phaselect.cli.main import COMMANDS
 
 SOURCE = Path(phaselect.__file__).parent
 ROOMS = ("base", "equations", "backends", "problem", "solvers", "theory", "experiments", "figures", "report", "cli")
 """In the order the data flow: a room imports only from itself and from rooms before it."""
+HEAVY = ["numba", "scipy", "jax", "matplotlib", "dask", "distributed", "sklearn", "pandas", "pyarrow"]
+"""What nobody should wait for who does not use it."""
 
 
 def modules():
@@ -21,21 +30,25 @@ def modules():
 
 
 TREES = dict(modules())
+HOMES = phaselect._HOMES | {name: f"phaselect.{name}" for name in phaselect._ROOMS}
 
 
 def imported(tree):
-    """The modules of this package that a module imports, at its top or inside a function."""
+    """The modules of this package that a module imports, at its top, inside a function or as `phaselect.name`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
-        else:
-            continue
-        for name in names:
-            own = name.removeprefix("phaselect.")
-            if name.startswith("phaselect.") and own in TREES:
-                yield own
+        match node:
+            case ast.Import(names):
+                found = [alias.name for alias in names]
+            case ast.ImportFrom("phaselect", names):
+                found = [HOMES.get(alias.name, f"phaselect.{alias.name}") for alias in names]
+            case ast.ImportFrom(str(module), names):
+                found = [f"{module}.{alias.name}" for alias in names] + [module]
+            case ast.Attribute(ast.Name("phaselect"), name):
+                found = [HOMES.get(name, "")]
+            case _:
+                continue
+        own = [name.removeprefix("phaselect.") for name in found if name.startswith("phaselect.")]
+        yield from (name for name in own if name in TREES)
 
 
 EDGES = {name: set(imported(tree)) - {name} for name, tree in TREES.items()}
@@ -45,24 +58,120 @@ def room(name):
     return name.split(".")[0]
 
 
+def in_a_room(names):
+    return [name for name in names if room(name) in ROOMS]
+
+
 def test_there_are_no_other_rooms():
     outside = {"", "__main__"}
     assert {room(name) for name in TREES} - outside - {"devices"} == set(ROOMS) - {"backends"}
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if room(name) in ROOMS])
-def test_imports_point_to_earlier_rooms(name):
-    later = {
-        other for other in EDGES[name] if room(other) in ROOMS and ROOMS.index(room(other)) > ROOMS.index(room(name))
-    }
-    assert not later
+def test_imports_point_to_earlier_rooms():
+    order = ROOMS.index
+    pairs = [(name, other) for name in in_a_room(TREES) for other in in_a_room(EDGES[name])]
+    assert [(name, other) for name, other in pairs if order(room(other)) > order(room(name))] == []
+
+
+def test_no_two_modules_import_each_other():
+    """Not even inside functions, nor in a circle of several; rooms cannot, if imports point to earlier ones."""
+    TopologicalSorter({name: in_a_room(EDGES[name]) for name in in_a_room(TREES)}).prepare()
+
+
+HOMONYMS = {
+    "amp": "bench and devices",  # rooms that are being dissolved
+    "batch": "devices",
+    "finish": "devices",
+    "langevin": "devices",
+    "matrix": "devices",
+    "population": "devices",
+    "complexity": "theory",  # a figure is named after what it shows: the theory's file gets another name
+    "stabilities": "theory",
+}
+"""File names of several rooms, and where they still have to go. To be shortened, never lengthened."""
+
+
+def test_a_file_name_says_one_thing():
+    """Files of commands are named after what they call."""
+    commands = {entry.module.removeprefix("phaselect.") for entry in COMMANDS.values()}
+    rooms = defaultdict(set)
+    for name in set(TREES) - commands - set(ROOMS):
+        rooms[name.split(".")[-1]].add(room(name))
+    assert {name for name, found in rooms.items() if len(found) > 1} == set(HOMONYMS)
+
+
+def test_every_module_says_what_it_is_for():
+    assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
+
+
+DISPATCH = {
+    "solvers.base: hasattr(init, '_fields')",  # is it a state? the protocol has `state_type`
+    "solvers.base: hasattr(init, name)",
+    "solvers.batch: getattr(problems, 'seeds')",  # drawn on the device, or given
+    "solvers.batch: getattr(solver, 'restarts')",  # what the protocol does not have yet
+    "solvers.batch: hasattr(solver, 'variant')",
+    "experiments.contenders: hasattr(self.plan(**self.defaults)[0], 'run_batch')",
+}
+"""Where an object is asked what it is instead of having a type. To be shortened, never lengthened."""
+
+
+def questions(tree):
+    """Calls of hasattr, and of getattr with a default, on anything but a module (what a platform has is a question)."""
+    top = chain.from_iterable(node.names for node in ast.walk(tree) if isinstance(node, ast.Import))
+    platform = {alias.asname or alias.name for alias in top}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Name("hasattr" as name), [asked, attribute]):
+                pass
+            case ast.Call(ast.Name("getattr" as name), [asked, attribute, _]):
+                pass
+            case _:
+                continue
+        if ast.unparse(asked) not in platform:
+            yield f"{name}({ast.unparse(asked)}, {ast.unparse(attribute)})"
+
+
+def test_solvers_are_not_asked_what_they_can_do():
+    asking = [name for name in TREES if room(name) in ("solvers", "experiments")]
+    assert {f"{name}: {question}" for name in asking for question in questions(TREES[name])} == DISPATCH
+
+
+def loaded_by(code):
+    """What a fresh process has loaded after some code."""
+    code += "\nimport json, sys; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr))
 
 
 def test_import_is_light():
-    heavy = ["jax", "matplotlib", "dask", "distributed", "sklearn", "rich", "click", "pandas", "pyarrow", "sqlite3"]
-    code = f"import sys, phaselect; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert loaded_by("import phaselect") & {*HEAVY, "threadpoolctl", "click", "rich", "sqlite3"} == set()
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["theory", "--help"]])
+def test_the_program_is_light_to_start(arguments):
+    call = f"from phaselect.cli.main import main\ntry: main({arguments})\nexcept SystemExit: pass"
+    assert loaded_by(call) & {*HEAVY, "threadpoolctl", "rich"} == set()
+
+
+def test_commands_load_what_they_need_when_they_are_called():
+    names = [f"phaselect.{name}" for name in TREES if room(name) == "cli"]
+    assert loaded_by(f"import {', '.join(names)}") & {*HEAVY, "threadpoolctl", "rich"} == set()
+
+
+def test_public_names_are_where_type_checkers_are_told():
+    told = {
+        alias.name: node.module
+        for block in TREES[""].body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert told == phaselect._HOMES | dict.fromkeys(phaselect._ROOMS, "phaselect")
+    assert set(told) == set(phaselect.__all__)
+    assert set(told) < set(dir(phaselect))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = phaselect.nonsense
 
 
 @pytest.mark.parametrize("package", [phaselect, phaselect.theory])
@@ -72,9 +181,6 @@ def test_public_names_are_documented(package):
 
 
 def test_examples_in_docstrings():
-    import doctest
-    import importlib
-
     names = ["problem.instance", "problem.schedule", "base.ranges", "base.tables", "cli.progress", "experiments.grid"]
     names += ["solvers.amp", "solvers.solve"]
     names += [f"theory.{name}" for name in ("branch", "saddle", "state_evolution", "thresholds")]
@@ -82,3 +188,14 @@ def test_examples_in_docstrings():
         tested = doctest.testmod(importlib.import_module(f"phaselect.{name}"))
         assert tested.attempted > 0
         assert tested.failed == 0
+
+
+def test_the_wheel_has_all_of_the_package_and_nothing_else():
+    from hatchling.builders.wheel import WheelBuilder
+
+    root = Path(__file__).parent.parent
+    shipped = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
+    files = [path for path in (root / "src" / "phaselect").rglob("*") if path.is_file()]
+    assert shipped == {path.relative_to(root / "src").as_posix() for path in files if "__pycache__" not in path.parts}
+    data = {"py.typed", "figures/print.mplstyle", "experiments/presets.toml", "report/page.css"}
+    assert {f"phaselect/{name}" for name in data} <= shipped

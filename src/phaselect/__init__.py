@@ -1,22 +1,22 @@
 """Real phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from phaselect.base.errors import InputError
-from phaselect.problem.ensembles import gaussian_batch, gaussian_instance
-from phaselect.problem.instance import Instance, load
-from phaselect.problem.schedule import Schedule
-from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
-from phaselect.solvers.message_passing import AMP
-from phaselect.solvers.langevin import Langevin
-from phaselect.solvers.population_annealing import PopulationAnnealing
-from phaselect.solvers.result import Result, Status
-from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-from phaselect.solvers.protocol import Progress, Solver
-from phaselect.solvers.solve import solve
 
 if TYPE_CHECKING:
     from phaselect import theory
+    from phaselect.base.errors import InputError
+    from phaselect.problem.ensembles import gaussian_batch, gaussian_instance
+    from phaselect.problem.instance import Instance, load
+    from phaselect.problem.schedule import Schedule
+    from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
+    from phaselect.solvers.langevin import Langevin
+    from phaselect.solvers.message_passing import AMP
+    from phaselect.solvers.population_annealing import PopulationAnnealing
+    from phaselect.solvers.protocol import Progress, Solver
+    from phaselect.solvers.result import Result, Status
+    from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+    from phaselect.solvers.solve import solve
 
 __all__ = [
     "AMP",
@@ -40,11 +40,42 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
+_HOMES = {
+    "AMP": "phaselect.solvers.message_passing",
+    "AlternatingMinimisation": "phaselect.solvers.baselines",
+    "InputError": "phaselect.base.errors",
+    "Instance": "phaselect.problem.instance",
+    "Langevin": "phaselect.solvers.langevin",
+    "PopulationAnnealing": "phaselect.solvers.population_annealing",
+    "Progress": "phaselect.solvers.protocol",
+    "Result": "phaselect.solvers.result",
+    "ReweightedAmplitudeFlow": "phaselect.solvers.baselines",
+    "Schedule": "phaselect.problem.schedule",
+    "SimulatedAnnealing": "phaselect.solvers.simulated_annealing",
+    "Solver": "phaselect.solvers.protocol",
+    "Status": "phaselect.solvers.result",
+    "gaussian_batch": "phaselect.problem.ensembles",
+    "gaussian_instance": "phaselect.problem.ensembles",
+    "load": "phaselect.problem.instance",
+    "solve": "phaselect.solvers.solve",
+}
+"""The module of each public name. It is imported when the name is first used: Numba and SciPy take half a second."""
+_ROOMS = ("theory",)
+"""The public rooms, imported in the same way."""
 
-def __getattr__(name: str) -> Any:
-    """`phaselect.theory` is imported when it is first used: solving does not need it."""
-    if name == "theory":
-        import importlib
 
-        return importlib.import_module("phaselect.theory")
-    raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
+
+    def __getattr__(name: str) -> Any:
+        """A public name that is used for the first time."""
+        if name in _ROOMS:
+            return import_module(f"phaselect.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    """What there is, used or not: for tab completion."""
+    return sorted([*__all__, "__version__"])

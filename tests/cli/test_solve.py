@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import phaselect
+from tests.cli.program import run
 
-
-def run(*arguments, cwd=None):
-    command = [sys.executable, "-m", "phaselect", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+PROGRAM = [sys.executable, "-m", "phaselect"]
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +21,6 @@ def folder(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert "M=150, N=100" in done.stdout
     return folder
-
-
-def test_version_and_help():
-    assert run("--version").stdout.strip() == f"phaselect, version {phaselect.__version__}"
-    for command in ([], ["generate"], ["solve"], ["demo"]):
-        done = run(*command, "--help")
-        assert done.returncode == 0
-        assert not command or "Examples:" in done.stdout
 
 
 def test_solve_prints_what_a_person_wants_to_know(folder):
@@ -88,7 +78,7 @@ def test_a_user_s_own_files(folder):
         (["demo", "--out", "never.docx"], "name the file .png or .pdf or .svg"),
         (["generate", "--n", 10, "--alpha", 1.5, "--out", "never.txt"], "name the file .npz"),
         (["solve", "inst.npz", "--solver", "magic"], "Invalid value"),
-        (["dance"], "No such command"),
+        (["slove"], "No such command 'slove'. Did you mean 'solve'?"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
@@ -97,14 +87,14 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
     done = run(*arguments, cwd=folder)
     assert done.returncode == 2
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
     assert not list(folder.glob("*never*"))
 
 
 def test_ctrl_c_prints_the_best_so_far(folder):
     run("generate", "--n", 400, "--alpha", 1.03, "--out", "hard.npz", cwd=folder)
-    command = [sys.executable, "-m", "phaselect", "solve", "hard.npz", "--out", "best.npz"]
+    command = [*PROGRAM, "solve", "hard.npz", "--out", "best.npz"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
     time.sleep(5)  # well into the search, which lasts minutes
     process.send_signal(signal.SIGINT)
@@ -126,8 +116,14 @@ def test_demo_prints_its_table_and_draws(tmp_path):
 def test_a_closed_pipe_is_no_crash(folder):
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "phaselect", "solve", "inst.npz", "--json"]
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=folder, check=False)
+    done = subprocess.run(
+        [*PROGRAM, "solve", "inst.npz", "--json"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
     os.close(writer)
     assert "Traceback" not in done.stderr
 

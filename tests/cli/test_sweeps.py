@@ -1,14 +1,8 @@
 import json
-import subprocess
-import sys
 
 import pytest
 
-
-def run(*arguments, cwd):
-    command = [sys.executable, "-m", "phaselect", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
-
+from tests.cli.program import run
 
 SWEEP = ["sweep", "--solver", "raf,altmin", "--n", "30", "--alpha", "2:3:1", "--instances", "3", "--workers", "0"]
 
@@ -20,13 +14,6 @@ def folder(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert done.stdout == "runs.db: 12 of 12 runs, 12 new, 0 failed\n"
     return folder
-
-
-@pytest.mark.parametrize("command", ["sweep", "success", "export", "merge", "figure", "report"])
-def test_help_has_an_example(command, tmp_path):
-    done = run(command, "--help", cwd=tmp_path)
-    assert done.returncode == 0
-    assert f"phaselect {command} " in done.stdout.split("Examples:")[1]
 
 
 def test_status(folder):
@@ -75,6 +62,8 @@ def test_success(folder):
     [
         (["sweep", "--store", "runs.db"], "say what to run"),
         (["sweep", "--store", "runs.db", "--solver", "amp"], "alpha, n missing"),
+        (["sweep", "--store", "runs.db", "--solver", "amp,magic"], "'magic' is not one of 'amp', "),
+        (["sweep", "--store", "runs.db", "--preset", "magic"], "'magic' is not one of 'sa', "),
         (["sweep", "--store", "runs.db", "--preset", "sa", "--n", "100"], "not several"),
         (["sweep", "--store", "none/runs.db", "--preset", "sa"], "not a folder"),
         (["sweep", "--store", "none.db", "--status"], "no such store"),

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import Linear
-from phaselect.equations.message_passing import Pass
-from phaselect.equations.ridge import Regressed
+from phaselect.equations.amp_iteration import Pass
+from phaselect.equations.regression import Regressed
 
 Vector = NDArray[np.float64]
 

@@ -11,9 +11,10 @@ import click
 
 from phaselect.base.errors import InputError
 from phaselect.cli.console import check_writable, example
+from phaselect.cli.lazy import Names
+from phaselect.cli.progress import work_bar
 from phaselect.cli.sweeps import SCALE, STORE, executor, executor_options
-from phaselect.figures.gallery import FIGURES
-from phaselect.figures.style import SUFFIXES
+from phaselect.figures.style import SUFFIXES, save
 
 if TYPE_CHECKING:
     from phaselect.base.tables import Table
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from phaselect.figures.gallery import Studio
 
 FOLDER = click.Path(file_okay=False)
+
+
+def _names() -> tuple[str, ...]:
+    from phaselect.figures.gallery import FIGURES
+
+    return FIGURES
 
 
 def studio_options(command: Any) -> Any:
@@ -48,7 +55,6 @@ def studio(
     local_cluster: int | None,
 ) -> Iterator[Studio]:
     """A studio that shows its progress on stderr."""
-    from phaselect.cli.progress import work_bar
     from phaselect.figures.gallery import Studio
 
     place = executor(workers, scheduler, local_cluster)
@@ -63,7 +69,7 @@ def studio(
     "phaselect figure branches --from docs/tables/branches.csv --out branches.svg",
 )
 @click.command()
-@click.argument("name", required=False, type=click.Choice(FIGURES), metavar="[NAME]")
+@click.argument("name", required=False, type=Names(_names), metavar="[NAME]")
 @click.option("--all", "every", is_flag=True, help="All figures and their tables, into the folder --out.")
 @click.option("--out", required=True, help="The figure to write (.png, .pdf or .svg); with --all, a folder.")
 @click.option("--table", "table_out", type=click.Path(dir_okay=False), help="Also write the table to this .csv file.")
@@ -79,10 +85,9 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
     lines what computed it.
     """
     from phaselect.figures.gallery import draw
-    from phaselect.figures.style import save
 
     if every == (name is not None):
-        raise InputError(f"give the name of a figure, or --all, not both; the figures are {', '.join(FIGURES)}")
+        raise InputError(f"give the name of a figure, or --all, not both; the figures are {', '.join(_names())}")
     if every and table_out is not None:
         raise InputError("--table goes with one figure; --all writes every table into the folder --out")
     if every:
@@ -99,22 +104,18 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
 
 
 def write_all(folder: Path, source: str | None, options: dict[str, Any]) -> dict[str, Table]:
-    """Every figure as .png and .pdf, and its table, into a folder."""
-    from phaselect.figures.gallery import draw, make_folder
-    from phaselect.figures.style import save
+    """Every figure and its table into a folder, each announced."""
+    from phaselect.figures.gallery import check_tables, write_figures
 
     if source is not None:
-        missing = [name for name in FIGURES if not (Path(source) / f"{name}.csv").is_file()]
-        if missing:
-            raise InputError(f"{source} must be a folder with a table of each figure; missing: {', '.join(missing)}")
-    make_folder(folder)
+        check_tables(Path(source))
+
+    def table_of(name: str) -> Table:
+        return one_table(name, None if source is None else str(Path(source) / f"{name}.csv"), options)
+
     tables = {}
-    for name in FIGURES:
-        tables[name] = table = one_table(name, None if source is None else str(Path(source) / f"{name}.csv"), options)
-        drawn = draw(name, table)
-        for suffix in (".png", ".pdf"):
-            save(drawn, folder / f"{name}{suffix}")
-        table.save(folder / f"{name}.csv")
+    for name, table in write_figures(folder, table_of):
+        tables[name] = table
         click.echo(f"wrote {folder / name}.png, .pdf and .csv")
     return tables
 
@@ -139,9 +140,10 @@ def one_table(name: str, source: str | None, options: dict[str, Any]) -> Table:
 @click.option("--from", "source", type=FOLDER, help="Draw the tables in this folder; compute nothing.")
 @studio_options
 def report(out: str, source: str | None, **options: Any) -> None:
-    """Build one page with all figures, the thresholds by size, and each claim of the paper with our verdict.
+    """Build one page with all figures and the verdict on each claim.
 
-    The page, index.html, is self-contained: it needs no network and no other file.
+    The claims are those of the paper; the thresholds are shown by size too. The page, index.html, is
+    self-contained: it needs no network and no other file.
     """
     from phaselect.report.page import build_report
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from phaselect.experiments.sweep import SweepProgress
-from phaselect.solvers.base import Progress, ProgressCallback
-
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from phaselect.experiments.sweep import SweepProgress
+    from phaselect.solvers.base import Progress, ProgressCallback
 
 LOG_SECONDS = 30.0
 """How often a sweep without a terminal, as in a batch job, writes a line."""
@@ -53,7 +53,7 @@ class WorkProgress(NamedTuple):
 
 @contextmanager
 def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkProgress]:
-    """A bar for work that is not one solver's; off a terminal, a line twice a minute while a sweep runs."""
+    """A bar for work that is not one solver's; off a terminal, two lines per minute while a sweep runs."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.cli.console import INTERRUPTED, OUT_OF_TIME, check_writable, emit, example
+from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
-from phaselect.experiments.contenders import CONTENDERS
-from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
+
+if TYPE_CHECKING:
+    from phaselect.experiments.grid import Grid
 
 STORE = click.Path(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
 EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
+
+
+def _contenders() -> list[str]:
+    from phaselect.experiments.contenders import CONTENDERS
+
+    return list(CONTENDERS)
+
+
+def _presets() -> list[str]:
+    from phaselect.experiments.grid import preset_names
+
+    return preset_names()
 
 
 def executor(workers: int | None, scheduler: str | None, local_cluster: int | None, device: str | None = None) -> Any:
@@ -57,16 +71,16 @@ def executor_options(command: Any) -> Any:
 )
 @click.command()
 @click.option("--store", type=STORE, required=True, help="The SQLite file that holds the runs; made if there is none.")
-@click.option("--solver", help=f"{', '.join(CONTENDERS)}; several: A,B,C.")
+@click.option("--solver", type=Names(_contenders, several=True), help="What to run; several: A,B,C.")
 @click.option("--n", help="Unknowns: a list, 100,200,400.")
 @click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
-@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list; 0.1 by default.")
+@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps per step; a list; 0.1 by default.")
 @click.option("--product", help="Products mu*lam, 0 for lam = 0; a list; 1 by default, 0.75 for langevin.")
 @click.option("--replicas", help="Copies in population annealing; a list; 64 by default.")
 @click.option("--instances", type=int, help="Instances at each point; 20 by default.")
 @click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
 @click.option("--config", type=click.Path(dir_okay=False), help="A TOML file with the grids, instead of the above.")
-@click.option("--preset", "preset_name", type=click.Choice(preset_names()), help="The sweep behind a figure.")
+@click.option("--preset", "preset_name", type=Names(_presets), help="The sweep behind a figure.")
 @click.option("--scale", type=SCALE, help="Size of the preset; small by default.")
 @executor_options
 @click.option(
@@ -94,10 +108,11 @@ def sweep(
     as_json: bool,
     **grid: Any,
 ) -> None:
-    """Run solvers on many random instances; a row a run, in a store that a killed sweep goes on from.
+    """Run solvers on many random instances, one row per run in a store.
 
-    Runs that the store has are not repeated. Ctrl-C lets the running ones finish (a second one does not) and
-    exits with 130, --time-limit with 124; the same command goes on. Exit code 1: some runs have failed.
+    Runs that the store has are not repeated: a killed sweep goes on from there. Ctrl-C lets the running ones finish (a
+    second one does not) and exits with 130, --time-limit with 124; the same command goes on. Exit code 1: some runs
+    have failed.
     """
     from phaselect.experiments.store import Store
     from phaselect.experiments.sweep import run_sweep, status
@@ -132,7 +147,7 @@ def sweep(
 @click.argument("store", type=STORE)
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .csv or .parquet file to write.")
 def export(store: str, out: str) -> None:
-    """Write the rows of a store to a table; also while a sweep is running."""
+    """Write the rows of a store to a table, also while a sweep runs."""
     from phaselect.experiments.store import Store
 
     check_writable(out, ".csv", ".parquet")
@@ -156,13 +171,13 @@ def export(store: str, out: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the table to this .csv file.")
 def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
-    """The ratio alpha at which half of the instances are recovered, for each solver and size in a store.
+    """The alpha at which half of the instances in a store are recovered.
 
-    A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic regression, low and high from a
-    bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and inf for unknown); kind "limit"
-    (n = 0) is its limit for large N, from a + b N^-c with three sizes or more; the Bayes-optimal threshold is 1.128.
-    With --curves: the share p of successes with its Wilson interval, the mean seconds of a run, and the seconds of
-    repeated runs until one has succeeded with 50 % and 99 % certainty.
+    One row per solver and size. A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic
+    regression, low and high from a bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and
+    inf for unknown); kind "limit" (n = 0) is its limit for large N, from a + b N^-c with three sizes or more; the
+    Bayes-optimal threshold is 1.128. With --curves: the share p of successes with its Wilson interval, the mean seconds
+    per run, and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
     """
     from phaselect.experiments.limits import thresholds
     from phaselect.experiments.store import Store
@@ -181,7 +196,10 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
 @click.argument("store", type=STORE)
 @click.argument("others", nargs=-1, required=True, type=STORE)
 def merge(store: str, others: tuple[str, ...]) -> None:
-    """Add the runs of other stores to STORE, which is made if there is none; each run is kept once."""
+    """Add the runs of other stores to STORE; each run is kept once.
+
+    STORE is made if there is none.
+    """
     from phaselect.experiments.store import Store
 
     sources = [Store(path, read_only=True) for path in others]
@@ -192,6 +210,8 @@ def merge(store: str, others: tuple[str, ...]) -> None:
 
 
 def _grids(config: str | None, preset_name: str | None, scale: str, grid: dict[str, Any]) -> list[Grid]:
+    from phaselect.experiments.grid import Grid, load_grids, preset
+
     given = {name: value for name, value in grid.items() if value is not None}
     if (config is not None) + (preset_name is not None) + bool(given) > 1:
         raise InputError("give --config, or --preset, or the grid itself (--solver, --n, --alpha ...), not several")

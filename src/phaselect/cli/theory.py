@@ -1,4 +1,4 @@
-"""`phaselect theory ...`: the replica theory on the command line, a table or a figure from one call each."""
+"""`phaselect theory ...`: the replica theory on the command line, one table or figure per call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ START = click.Choice(["uninformed", "informed"])
 
 @click.group()
 def theory() -> None:
-    """What the replica theory predicts, for a Gaussian A and a signal of unit variance."""
+    """What the replica theory predicts for a Gaussian A.
+
+    The signal has unit variance.
+    """
 
 
 def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,7 +100,7 @@ def point(
 @click.option("--product", type=float, help="Anneal at this fixed mu*lam; 1, the matched prior, by default.")
 @click.option("--mu0", type=float, default=0.5, show_default=True, help="First inverse temperature.")
 @click.option("--mu-max", type=float, default=3e4, show_default=True, help="Last inverse temperature.")
-@click.option("--eps", type=float, help="mu grows by a factor 1 + eps a row; 0.2 by default.")
+@click.option("--eps", type=float, help="mu grows by a factor 1 + eps per row; 0.2 by default.")
 @click.option("--start", type=START, help="Which branch; uninformed by default.")
 @click.option(
     "--folds", is_flag=True, help="The curve with m > 0 through the informed point at mu-max, unstable part included."

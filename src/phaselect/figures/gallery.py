@@ -7,7 +7,7 @@ import hashlib
 import importlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from phaselect.experiments.runs import git_revision
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
-from phaselect.figures.style import style
+from phaselect.figures.style import save, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,6 +136,25 @@ def draw(name: str, table: Table) -> Figure:
         raise InputError(f"this is not a table of figure {name}: it has no column {error}") from None
     except (IndexError, TypeError, ValueError) as error:
         raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from None
+
+
+def write_figures(folder: Path, table_of: Callable[[str], Table]) -> Iterator[tuple[str, Table]]:
+    """Write every figure as .png and .pdf, and its table, into a folder; yields their names and tables as they come."""
+    make_folder(folder)
+    for name in FIGURES:
+        table = table_of(name)
+        drawn = draw(name, table)
+        for suffix in (".png", ".pdf"):
+            save(drawn, folder / f"{name}{suffix}")
+        table.save(folder / f"{name}.csv")
+        yield name, table
+
+
+def check_tables(folder: Path) -> None:
+    """Is there a table of each figure in this folder?"""
+    missing = [name for name in FIGURES if not (folder / f"{name}.csv").is_file()]
+    if missing:
+        raise InputError(f"{folder} must be a folder with a table of each figure; missing: {', '.join(missing)}")
 
 
 def cache_folder() -> Path:

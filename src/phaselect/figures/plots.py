@@ -1,4 +1,4 @@
-"""Quick looks at the theory's tables: one function a command, a matplotlib Figure each."""
+"""Quick looks at the theory's tables: one function per command, a matplotlib Figure each."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
             axes.axvline(value, ls=style, color="grey", lw=0.8, label=f"{label}: {value:.3f}")
     axes.set(xlabel=ALPHA, ylabel=MU)
     logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
-    axes.legend(frameon=True, edgecolor="white", framealpha=0.9)  # over the vertical lines
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=True, edgecolor="white", framealpha=0.9)  # over the vertical lines
+    else:
+        axes.text(0.5, 0.5, "one branch at every $\\mu$", ha="center", va="center", transform=axes.transAxes)
     figure.suptitle(rf"$\lambda = {diagram.lam:g}$")
     return figure
 

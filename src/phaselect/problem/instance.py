@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.matrix import Dense, Operator
+from phaselect.backends.host.in_memory import Dense, Operator
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
 from phaselect.base.files import read_array, read_npz, save_arrays

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.matrix import Dense, Operator, operator
+from phaselect.backends.host.in_memory import Dense, Operator, operator
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
 

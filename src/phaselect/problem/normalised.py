@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from phaselect.backends.interface import Matrix, Ridge
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import Linear
-from phaselect.equations.message_passing import Pass
+from phaselect.equations.amp_iteration import Pass
 
 
 class Normalised(NamedTuple):

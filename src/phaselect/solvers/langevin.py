@@ -15,8 +15,8 @@ import numpy as np
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.greedy import greedy_flips
-from phaselect.equations.langevin import kick_size, langevin_step, within_walls
-from phaselect.equations.ridge import sign_columns
+from phaselect.equations.langevin_step import kick_size, langevin_step, within_walls
+from phaselect.equations.regression import sign_columns
 from phaselect.equations.signs import sign_overlap, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch

@@ -13,7 +13,7 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.message_passing import Beliefs, diverged, iteration
+from phaselect.equations.amp_iteration import Beliefs, diverged, iteration
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch

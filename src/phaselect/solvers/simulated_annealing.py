@@ -15,7 +15,7 @@ import numpy as np
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.greedy import greedy_flips
-from phaselect.equations.ridge import ENERGIES, sign_columns
+from phaselect.equations.regression import ENERGIES, sign_columns
 from phaselect.equations.signs import sign_overlap
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch

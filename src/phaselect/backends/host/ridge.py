@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
 from phaselect.backends.host.random import Randomness
 from phaselect.base.threads import gram, run_parallel
-from phaselect.equations.ridge import Regressed, explained, shrinkage
+from phaselect.equations.regression import Regressed, explained, shrinkage
 
 Vector = NDArray[np.float64]
 Stack = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.backends.jax.devices import NO_TUNING, choose, on, out_of_memory, too_large
 from phaselect.backends.jax.drawing import Drawn, drawing
-from phaselect.backends.jax.matrix import DeviceMatrix
+from phaselect.backends.jax.on_device import DeviceMatrix
 from phaselect.equations.arrays import Array
 
 

@@ -16,7 +16,7 @@ from phaselect.backends.jax.flips import sweep
 from phaselect.backends.jax.products import product
 from phaselect.backends.jax.random import Randomness
 from phaselect.equations.arrays import Array
-from phaselect.equations.ridge import Regressed
+from phaselect.equations.regression import Regressed
 from phaselect.equations.signs import signs_of
 
 SINGULAR = 1e-6

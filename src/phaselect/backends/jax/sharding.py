@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.jax.devices import checked_dtype, devices, on, out_of_memory, too_large
-from phaselect.backends.jax.matrix import DeviceMatrix
+from phaselect.backends.jax.on_device import DeviceMatrix
 from phaselect.base.errors import InputError
 
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.matrix import Dense
+from phaselect.backends.host.in_memory import Dense
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.backends.jax import loops, random
 from phaselect.backends.jax.devices import MARGIN, NO_TUNING, free_bytes, on, out_of_memory, too_large
@@ -25,7 +25,7 @@ from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import ConjugateGradients, Linear
-from phaselect.equations.message_passing import Pass, pass_by_products
+from phaselect.equations.amp_iteration import Pass, pass_by_products
 
 WORTH_A_COPY = {"gpu": 64 << 20}
 """Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""

@@ -19,7 +19,7 @@ from phaselect.backends.host.ridge import SpectralRidge, decompose
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.base.errors import InputError
 from phaselect.equations.least_squares import ConjugateGradients, Linear
-from phaselect.equations.message_passing import Pass, pass_by_products
+from phaselect.equations.amp_iteration import Pass, pass_by_products
 
 BLOCK_ROWS = 4096
 ENTRIES_LIMIT = 2000

@@ -1,0 +1,44 @@
+"""`phaselect demo`: four solvers on one instance."""
+
+from __future__ import annotations
+
+import click
+
+import phaselect
+from phaselect.cli.console import INTERRUPTED, check_writable, example
+from phaselect.cli.progress import progress_bar
+from phaselect.figures.style import SUFFIXES, save
+
+
+@example("phaselect demo --out demo.png")
+@click.command()
+@click.option("--n", type=int, default=400, show_default=True, help="Number of unknowns.")
+@click.option("--alpha", type=float, default=1.25, show_default=True, help="Measurements per unknown.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    default="demo.png",
+    show_default=True,
+    help="The figure to write (.png, .pdf or .svg).",
+)
+@click.pass_context
+def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> None:
+    """Run four solvers on one instance; print a table, draw the anneals."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from phaselect.figures.demo import compare, draw, row
+
+    check_writable(out, *SUFFIXES)
+    problem = phaselect.gaussian_instance(n, alpha, seed=seed)
+    with progress_bar() as bar:
+        results = compare(problem, seed, bar)
+    table = Table("solver", "status", "m", "mse_y", "seconds", title=f"N = {n}, alpha = {alpha:g}, seed {seed}")
+    for result in results:
+        table.add_row(*row(problem, result))
+    Console().print(table)
+    save(draw(problem, results), out)
+    click.echo(f"wrote {out}: overlap and residual along each anneal")
+    if results[-1].status is phaselect.Status.INTERRUPTED:
+        context.exit(INTERRUPTED)

@@ -1,0 +1,110 @@
+"""`phaselect generate` and `phaselect solve`: an instance into a file, and the signal out of one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+import phaselect
+from phaselect.base.errors import InputError
+from phaselect.base.files import save_arrays
+from phaselect.cli.console import INTERRUPTED, check_writable, example
+from phaselect.cli.lazy import Names
+from phaselect.cli.progress import progress_bar
+from phaselect.solvers.registry import solver_names
+
+if TYPE_CHECKING:
+    from phaselect import Result
+
+
+@example("phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz")
+@click.command()
+@click.option("--n", type=int, required=True, help="Number of unknowns.")
+@click.option("--alpha", type=float, required=True, help="Measurements per unknown; must exceed 1.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
+@click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
+@click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")
+@click.option(
+    "--noise", type=float, default=0.0, show_default=True, help="Variance of the noise on the sensor's reading."
+)
+@click.option("--activation", default="abs", show_default=True, help="What the sensor reports: abs or square.")
+@click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .npz file to write.")
+def generate(out: str, **options: Any) -> None:
+    """Draw a random instance: Gaussian A and x0, y = |A x0|, a test set."""
+    check_writable(out, ".npz")
+    problem = phaselect.gaussian_instance(**options)
+    problem.save(out)
+    click.echo(f"wrote {out}: {problem}")
+
+
+@example(
+    "phaselect solve inst.npz",
+    "phaselect solve inst.npz --solver pa --time-limit 60 --out x.npz",
+    "phaselect solve A.csv y.csv --json",
+    "phaselect solve large.npz --device gpu",
+)
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
+@click.option(
+    "--solver",
+    type=Names(lambda: ("auto", *solver_names())),
+    default="auto",
+    show_default=True,
+    help="auto tries message passing, then population annealing.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
+@click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
+@click.option("--dtype", type=click.Choice(["float32", "float64"]), help="Precision of A there; float32 by default.")
+@click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
+@click.option("--noise", type=float, help="Variance of the noise on y, if any.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
+@click.option("--out", type=click.Path(dir_okay=False), help="Write x and the signs to this .npz file.")
+@click.pass_context
+def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out: str | None, **options: Any) -> None:
+    """Recover x from the magnitudes y = |A x| in a file.
+
+    FILE is an .npz file with arrays A and y; or give two .npy or .csv files, A then y.
+
+    Exit code: 0 when a result was found, whatever its status; 2 for bad input; 130 when interrupted, with
+    the best so far printed and written all the same.
+    """
+    if len(files) > 2:
+        raise InputError("give one .npz file, or two files: A and y")
+    check_writable(out, ".npz")
+    if out is not None and Path(out).resolve() in [Path(name).resolve() for name in files]:
+        raise InputError(f"--out {out} would overwrite the data: give another name")
+    result = _solve(files, **options)
+    if out is not None:
+        save_arrays(out, {"x": result.x, "signs": result.signs, "certified": np.array(result.certified)})
+    if as_json:
+        click.echo(json.dumps(result.to_dict() | result.truth, allow_nan=False))
+    else:
+        _report(result)
+    if result.status is phaselect.Status.INTERRUPTED:
+        context.exit(INTERRUPTED)
+
+
+def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **options: Any) -> Result:
+    if dtype is not None and device is None:
+        raise InputError("--dtype goes with --device: it is the precision of A there")
+    with progress_bar() as bar:
+        return phaselect.solve(
+            phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options
+        )
+
+
+def _report(result: Result) -> None:
+    lines = {
+        "status": result.status.value,
+        "certified": f"{'yes' if result.certified else 'no'} (log10 impostors {result.log10_impostors:.1f})",
+        "solver": result.solver,
+        "mse_y": f"{result.mse_y:.3e}",
+        "seconds": f"{result.seconds:.2f}",
+        **{name: f"{value:.6g}" for name, value in result.truth.items()},
+    }
+    for name, text in lines.items():
+        click.echo(f"{name:10}{text}")
