@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import Linear
-from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.regression import Regressed
 
 Vector = NDArray[np.float64]
@@ -114,7 +114,7 @@ class Copies(Protocol):
 
 
 class Ridge(Protocol):
-    """The regression of signed measurements on A (equations/ridge.py)."""
+    """The regression of signed measurements on A (equations/regression.py)."""
 
     @property
     def rank(self) -> int:

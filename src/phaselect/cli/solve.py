@@ -92,9 +92,7 @@ def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **opti
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
     with progress_bar() as bar:
-        return phaselect.solve(
-            phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options
-        )
+        return phaselect.solve(phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options)
 
 
 def _report(result: Result) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from phaselect.backends.interface import Matrix, Ridge
+from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import Linear
-from phaselect.equations.amp_iteration import Pass
 
 
 class Normalised(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phaselect.base.errors import InputError
 from phaselect.backends.interface import Vector
+from phaselect.base.errors import InputError
 from phaselect.problem.streams import is_count
 
 UNITS = ("sweeps", "proposals", "iterations")

@@ -1,4 +1,4 @@
-"""The members of a run, one or many: a solver's functions applied to one instance, wherever A is, or mapped over a batch.
+"""The members of a run: a solver's functions applied to one instance, wherever A is, or mapped over a batch.
 
 Both kinds speak of their members in arrays with a leading axis, so that one loop drives them all.
 """

@@ -1,7 +1,7 @@
 """Langevin dynamics on relaxed signs (alg:GD): theta in the cube, noise and regulariser annealed.
 
 As lam -> 0 every v = A x with |A x| <= y has zero loss, so theta ends inside the cube: the unrounded loss proves
-nothing, and the signs come from rounding followed by greedy flips. The step is in equations/langevin.py.
+nothing, and the signs come from rounding followed by greedy flips. The step is in equations/langevin_step.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Approximate message passing with annealed temperature and regulariser (alg:AMP); see equations/message_passing.py.
+"""Approximate message passing with annealed temperature and regulariser (alg:AMP); see equations/amp_iteration.py.
 
 An iteration is one pass over A, and memory is A plus O(M + N).
 """
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.amp_iteration import Beliefs, diverged, iteration
+from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch

@@ -151,7 +151,7 @@ class PopulationAnnealing:
     def candidate(self, problem: Normalised, state: PopulationState) -> tuple[Array, Array]:
         """The signs of lowest E(lam = 0) that cold sweeps of all copies, then greedy flips, lead to.
 
-        Each copy falls into a minimum of its own. Where impostors are many, the lowest copy is hardly ever the right one.
+        Each copy falls into a minimum of its own; where impostors are many, the lowest copy is rarely the right one.
         """
         xp = namespace(problem.y)
         ridge = problem.ridge.at(xp.asarray(0.0))

@@ -23,3 +23,8 @@ def solver_named(name: str) -> Any:
         raise InputError(f"solver {name!r}: use auto, {', '.join(CLASSES)}")
     module, kind = CLASSES[name]
     return getattr(importlib.import_module(f"phaselect.solvers.{module}"), kind)()
+
+
+def solver_names() -> list[str]:
+    """The names of all."""
+    return list(CLASSES)

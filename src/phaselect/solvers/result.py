@@ -41,8 +41,8 @@ class Result:
 
     x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they were
     weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per look
-    at the run; `state`, with the rest of a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)` goes
-    on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
+    at the run; `state`, with the rest of a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)`
+    goes on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
     """
 
     x: Vector = field(repr=False)

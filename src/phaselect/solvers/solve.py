@@ -51,7 +51,7 @@ def solve(
         linear operator, or an array of JAX, which is worked on where it is: see `Instance`. Or an Instance: leave out y
         then; when it knows x0, the trace has the overlaps too.
     y: M magnitudes.
-    solver: "auto", the name of a solver, such as "pa", or a solver with its options, such as `PopulationAnnealing(500)`.
+    solver: "auto", the name of a solver, as "pa", or a solver with its options, as `PopulationAnnealing(500)`.
     init: an estimate of x (N numbers) or signs (M numbers) to start from.
     seed: of the random numbers; a whole number, or a generator of NumPy's to draw one from.
     time_limit: seconds, checked between short stretches of work.

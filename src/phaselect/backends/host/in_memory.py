@@ -18,8 +18,8 @@ from phaselect.backends.host.passes import amp_pass, normal_pass
 from phaselect.backends.host.ridge import SpectralRidge, decompose
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.base.errors import InputError
-from phaselect.equations.least_squares import ConjugateGradients, Linear
 from phaselect.equations.amp_iteration import Pass, pass_by_products
+from phaselect.equations.least_squares import ConjugateGradients, Linear
 
 BLOCK_ROWS = 4096
 ENTRIES_LIMIT = 2000

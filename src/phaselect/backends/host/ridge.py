@@ -1,6 +1,6 @@
 """The regression of signs on A by one SVD: the ridge estimate and energy of any sign vector at any lam in O(N).
 
-See equations/ridge.py for the convention.
+See equations/regression.py for the convention.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JAX: programs for a GPU, for several, or for the CPU. Nothing else in the package needs JAX, which is imported here."""
+"""JAX: programs for a GPU, for several, or for the CPU. Nothing else in the package needs it; it is imported here."""
 
 import importlib
 

@@ -1,7 +1,7 @@
 """A on a device, or by rows on several: the products, and a half-precision copy.
 
-The half-precision copy takes half a read where A takes a whole one, and message passing cannot tell the difference until
-the last digits.
+The half-precision copy takes half a read where A takes a whole one, and message passing cannot tell the difference
+until the last digits.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from phaselect.backends.jax.devices import MARGIN, NO_TUNING, free_bytes, on, ou
 from phaselect.backends.jax.products import Copy, adjoint, forward
 from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
+from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import ConjugateGradients, Linear
-from phaselect.equations.amp_iteration import Pass, pass_by_products
 
 WORTH_A_COPY = {"gpu": 64 << 20}
 """Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""

@@ -1,4 +1,4 @@
-r"""The regression of signs on A by Cholesky factors, for programs; see equations/ridge.py for the convention.
+r"""The regression of signs on A by Cholesky factors, for programs; see equations/regression.py for the convention.
 
 An SVD is slow on GPUs in batches. Always in float64, since the Gram matrix squares the condition number of A. Signed
 measurements v and their fields `h = K v` are (M, R), one copy per column.
@@ -54,7 +54,7 @@ class CholeskyRidge(NamedTuple):
         return product(half.T, half)
 
     def _factors(self, lam: Array) -> tuple[Array, Array]:
-        """L with `L L^T = B^T B + (lam/2) I`, and `L^-1 B^T` (N x M), whose Gram matrix is K; nan if nearly singular."""
+        """L with `L L^T = B^T B + (lam/2) I`, and `L^-1 B^T` (N x M), with Gram matrix K; nan if nearly singular."""
         root = jnp.linalg.cholesky(product(self.B.T, self.B) + lam / 2 * jnp.eye(self.B.shape[1]))
         pivots = jnp.diag(root)
         root = jnp.where(pivots.min() > SINGULAR * pivots.max(), root, jnp.nan)
