@@ -32,10 +32,21 @@ class Accuracy(NamedTuple):
 class Matrix(Protocol):
     """A as it was given. `apply` may be part of a program; `measure` takes and returns arrays of NumPy."""
 
-    loops: Any
-    random: Any
-    has_entries: bool
-    on_device: bool
+    @property
+    def loops(self) -> Any:
+        """Control flow, as functions of states."""
+
+    @property
+    def random(self) -> Any:
+        """Random numbers."""
+
+    @property
+    def has_entries(self) -> bool:
+        """Can its entries be had?"""
+
+    @property
+    def on_device(self) -> bool:
+        """Do passes over A run on a device, as JAX programs?"""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -10,7 +10,7 @@ def signs_of(z: Array) -> Array:
     return 1.0 - 2.0 * (z < 0)
 
 
-def flip_energy(v, field, coupling):  # type: ignore[no-untyped-def]
+def flip_energy(v: Array, field: Array, coupling: Array) -> Array:
     """`dE = 4 v_i (h_i - v_i G_ii)`: what flipping sign i adds to the energy; `v = S*y`, `h = G v`."""
     return 4.0 * v * (field - v * coupling)
 

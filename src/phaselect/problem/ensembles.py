@@ -75,7 +75,7 @@ def check_generator(
     activation: str = "abs",
 ) -> int:
     """The parameters of a random instance, checked; returns the seed as a plain number."""
-    seed = check_seed(seed)
+    number = check_seed(seed)
     if not is_count(n, 1):
         raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
     for name, value in (("alpha", alpha), ("signal_variance", variance), ("density", density), ("noise", noise)):
@@ -91,7 +91,7 @@ def check_generator(
         raise InputError(f"noise = {noise!r}: a variance, 0 or more")
     if activation not in _ACTIVATIONS:
         raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
-    return seed
+    return number
 
 
 class Batch(Protocol):

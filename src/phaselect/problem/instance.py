@@ -51,9 +51,12 @@ class Instance:
     noise: Any = None
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
+    _row_powers: Vector = field(init=False)  # squared norms of those
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
         y = magnitudes(self.y, "y")
         matrix = as_matrix(self.A, y.size)
         put("y", y)
@@ -144,7 +147,7 @@ class Instance:
     @cached_property
     def weights(self) -> Vector:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i."""
-        powers: Vector = self._row_powers
+        powers = self._row_powers
         if self.noise is None:
             uneven = np.std(powers) > UNEVEN * np.mean(powers)
             return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)

@@ -76,7 +76,7 @@ def _draw(solver: Solver, rng: np.random.Generator, m_rows: int, n: int, schedul
 
 
 def _start(
-    solver: Solver, problem: Normalised, mu: float, lam: float, drawn: Vector, init: Start | None
+    solver: Solver, problem: Normalised, drawn: Vector, mu: float, lam: float, init: Start | None
 ) -> EstimateState:
     """The spectral estimate, or the estimate given."""
     x = init.x if init else spectral_initialisation(problem, drawn)

@@ -1,6 +1,6 @@
 """The members of a run: a solver's functions applied to one instance, wherever A is, or mapped over a batch.
 
-Both kinds speak of their members in arrays with a leading axis, so that one loop drives them all.
+A cohort speaks of its members in arrays of NumPy with a leading axis, so that one loop drives them all.
 """
 
 from __future__ import annotations
@@ -22,6 +22,114 @@ from phaselect.solvers.protocol import Solver, Start
 Columns = dict[str, NDArray[Any]]
 
 
+class Place(Protocol):
+    """Where members are, and how a function of one problem is applied to them."""
+
+    def members(self, problem: Normalised) -> int:
+        """How many."""
+
+    def on_gpu(self, problem: Normalised) -> bool:
+        """Do they run on a GPU?"""
+
+    def call(self, function: Callable[..., Any], own: Sequence[Any], shared: Sequence[Any] = ()) -> Any:
+        """The function of what each member has of its own, its problem first, and of what all share."""
+
+    def spread(self, arrays: Any) -> Any:
+        """What each member has, from one entry per member."""
+
+    def gathered(self, tree: Any) -> Any:
+        """Arrays of NumPy with a leading axis, from what each member has."""
+
+    def member(self, problem: Normalised, k: int) -> Normalised:
+        """The problem of one member."""
+
+    def some(self, tree: Any, places: Sequence[int]) -> Any:
+        """Some of the members; there may be a few more than asked for at the end."""
+
+
+class Alone:
+    """One instance, wherever A is."""
+
+    def members(self, problem: Normalised) -> int:
+        """One."""
+        return 1
+
+    def on_gpu(self, problem: Normalised) -> bool:
+        """Is A on a GPU?"""
+        return problem.matrix.on_gpu
+
+    def call(self, function: Callable[..., Any], own: Sequence[Any], shared: Sequence[Any] = ()) -> Any:
+        """The function itself, made ready to run where A is."""
+        problem: Normalised = own[0]
+        return problem.compiled(function)(*own, *shared)
+
+    def spread(self, arrays: Any) -> Any:
+        """The only entry."""
+        return arrays[0]
+
+    def gathered(self, tree: Any) -> Any:
+        """Each array with a leading axis of one."""
+        return _mapped(lambda leaf: np.asarray(leaf)[None], tree)
+
+    def member(self, problem: Normalised, k: int) -> Normalised:
+        """The problem."""
+        return problem
+
+    def some(self, tree: Any, places: Sequence[int]) -> Any:
+        """All: there is nobody to spare."""
+        return tree
+
+
+@dataclass(frozen=True)
+class Together:
+    """Many instances of one shape, stacked on a device: one JAX program for all."""
+
+    device: Any
+
+    def members(self, problem: Normalised) -> int:
+        """How many are stacked."""
+        return int(problem.y.shape[0])
+
+    def on_gpu(self, problem: Normalised) -> bool:
+        """Is the device a GPU?"""
+        return bool(self.device.platform == "gpu")
+
+    def call(self, function: Callable[..., Any], own: Sequence[Any], shared: Sequence[Any] = ()) -> Any:
+        """The function mapped over the members."""
+        from phaselect.backends.jax.batches import mapped
+        from phaselect.backends.jax.devices import on
+
+        with on(self.device):
+            return mapped(function, (0,) * len(own) + (None,) * len(shared))(*own, *shared)
+
+    def spread(self, arrays: Any) -> Any:
+        """Stacked, field by field."""
+        if isinstance(arrays[0], tuple):
+            return type(arrays[0])(*(np.stack(parts) for parts in zip(*arrays, strict=True)))
+        return np.stack(arrays)
+
+    def gathered(self, tree: Any) -> Any:
+        """As they are, in memory."""
+        return _mapped(np.asarray, tree)
+
+    def member(self, problem: Normalised, k: int) -> Normalised:
+        """Cut out of the stack."""
+        from phaselect.backends.jax.batches import one
+        from phaselect.backends.jax.devices import on
+
+        with on(self.device):
+            return one(problem, k)  # type: ignore[no-any-return]
+
+    def some(self, tree: Any, places: Sequence[int]) -> Any:
+        """A power of two of them, so that few programs are compiled."""
+        from phaselect.backends.jax.batches import take
+        from phaselect.backends.jax.devices import on
+
+        filled = [*places, *[places[0]] * ((1 << (len(places) - 1).bit_length()) - len(places))]
+        with on(self.device):
+            return take(tree, filled)
+
+
 class Functions(NamedTuple):
     """A solver's functions; one object per configuration, so that each is compiled once."""
 
@@ -35,223 +143,90 @@ class Functions(NamedTuple):
 
 @cache
 def functions_of(solver: Solver) -> Functions:
-    """Kept for the life of the process."""
+    """Kept for the life of the process; solvers of the same configuration are equal."""
     return Functions(solver.start, solver.advance, solver.measure, solver.candidate, solver.refine, solver.average)
 
 
-class Cohort(Protocol):
+@dataclass(frozen=True)
+class Cohort:
     """Members that go through a schedule together."""
+
+    solver: Solver
+    problem: Normalised
+    place: Place
 
     @property
     def members(self) -> int:
         """How many."""
+        return self.place.members(self.problem)
 
-    @property
-    def problem(self) -> Normalised:
-        """The problem of all."""
-
-    @property
-    def on_gpu(self) -> bool:
-        """Do they run on a GPU?"""
+    def _call(self, function: Callable[..., Any], *own: Any, shared: Sequence[Any] = ()) -> Any:
+        return self.place.call(function, [self.problem, *own], shared)
 
     def start(self, level: tuple[float, float], drawn: Sequence[Any], init: Start | None) -> Any:
-        """The first state."""
+        """The first state of each, from what was drawn for it."""
+        return self._call(functions_of(self.solver).start, self.place.spread(drawn), shared=[*level, init])
 
     def advance(self, state: Any, stretch: Stretch) -> Any:
         """A piece of schedule."""
+        return self._call(functions_of(self.solver).advance, state, shared=[stretch])
 
     def measure(self, state: Any) -> Columns:
         """A row of the trace for each."""
+        found: Columns = self.place.gathered(self._call(functions_of(self.solver).measure, state))
+        return found
 
     def candidate(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What each would end with now, for exact data."""
+        """What each would end with now, for exact data, and what greedy flips left."""
+        found, floor = self.place.gathered(self._call(functions_of(self.solver).candidate, state))
+        return found, floor
 
     def average(self, state: Any) -> NDArray[Any]:
         """The estimate of each for noisy data."""
+        found: NDArray[Any] = self.place.gathered(self._call(functions_of(self.solver).average, state))
+        return found
 
     def backprojection(self) -> NDArray[Any]:
         """`A^T y`: what is known before the first state."""
+        found: NDArray[Any] = self.place.gathered(self._call(_backprojection))
+        return found
 
     def refine(self, candidates: NDArray[Any]) -> Answer:
         """Answers for exact data."""
+        return Answer(*self.place.gathered(self._call(functions_of(self.solver).refine, self.place.spread(candidates))))
 
     def take_as_it_is(self, x: NDArray[Any]) -> Answer:
         """Answers that are not refined."""
+        return Answer(*self.place.gathered(self._call(take_as_it_is, self.place.spread(x))))
 
     def examine(self) -> Support:
         """What the certificate asks of A."""
+        ys = self.place.gathered(self.problem.y)
+        probes = self.place.spread([probe_points(y, self.problem.n) for y in ys])
+        return Support(*self.place.gathered(self._call(examine, probes)))
 
     def truth(self, answers: Answer) -> Columns:
         """How answers compare with the truth; nan where it is not known."""
+        own = self.place.spread(answers.x), self.place.spread(answers.signs)
+        found: Columns = self.place.gathered(self._call(truth, *own))
+        return found
 
     def member(self, k: int) -> Normalised:
         """The problem of one member."""
+        return self.place.member(self.problem, k)
 
     def reduced(self, state: Any, places: Sequence[int]) -> tuple[Cohort, Any]:
         """Some of the members, with their states."""
-
-
-@dataclass(frozen=True)
-class Alone:
-    """One instance, wherever A is."""
-
-    solver: Solver
-    problem: Normalised
-    members = 1
-
-    @property
-    def on_gpu(self) -> bool:
-        """Does it run on a GPU?"""
-        return self.problem.matrix.on_gpu
-
-    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self.problem.compiled(function)(self.problem, *arguments)
-
-    def start(self, level: tuple[float, float], drawn: Sequence[Any], init: Start | None) -> Any:
-        """See `Cohort`."""
-        return self._call(functions_of(self.solver).start, *level, drawn[0], init)
-
-    def advance(self, state: Any, stretch: Stretch) -> Any:
-        """See `Cohort`."""
-        return self._call(functions_of(self.solver).advance, state, stretch)
-
-    def measure(self, state: Any) -> Columns:
-        """See `Cohort`."""
-        row = self._call(functions_of(self.solver).measure, state)
-        return {name: np.asarray(value)[None] for name, value in row.items()}
-
-    def candidate(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """See `Cohort`."""
-        found, floor = self._call(functions_of(self.solver).candidate, state)
-        return np.asarray(found)[None], np.asarray(floor)[None]
-
-    def average(self, state: Any) -> NDArray[Any]:
-        """See `Cohort`."""
-        return np.asarray(self._call(functions_of(self.solver).average, state))[None]
-
-    def backprojection(self) -> NDArray[Any]:
-        """See `Cohort`."""
-        return np.asarray(self._call(_backprojection))[None]
-
-    def refine(self, candidates: NDArray[Any]) -> Answer:
-        """See `Cohort`."""
-        return _widened(Answer, self._call(functions_of(self.solver).refine, candidates[0]))
-
-    def take_as_it_is(self, x: NDArray[Any]) -> Answer:
-        """See `Cohort`."""
-        return _widened(Answer, self._call(take_as_it_is, x[0]))
-
-    def examine(self) -> Support:
-        """See `Cohort`."""
-        return _widened(Support, self._call(examine, probe_points(self.problem.y, self.problem.n)))
-
-    def truth(self, answers: Answer) -> Columns:
-        """See `Cohort`."""
-        found = self._call(truth, answers.x[0], answers.signs[0])
-        return {name: np.asarray(value)[None] for name, value in found.items()}
-
-    def member(self, k: int) -> Normalised:
-        """See `Cohort`."""
-        return self.problem
-
-    def reduced(self, state: Any, places: Sequence[int]) -> tuple[Cohort, Any]:
-        """There is nobody to spare."""
-        return self, state
-
-
-@dataclass(frozen=True)
-class Together:
-    """Many instances of one shape, stacked on a device: one JAX program for all."""
-
-    solver: Solver
-    problem: Normalised
-    device: Any
-
-    @property
-    def members(self) -> int:
-        """How many."""
-        return int(self.problem.y.shape[0])
-
-    @property
-    def on_gpu(self) -> bool:
-        """Do they run on a GPU?"""
-        return bool(self.device.platform == "gpu")
-
-    def _call(self, function: Callable[..., Any], *arguments: Any, axes: Any = 0) -> Any:
-        from phaselect.backends.jax.batches import mapped
-        from phaselect.backends.jax.devices import on
-
-        with on(self.device):
-            return mapped(function, axes)(self.problem, *arguments)
-
-    def start(self, level: tuple[float, float], drawn: Sequence[Any], init: Start | None) -> Any:
-        """See `Cohort`; all start afresh."""
-        fields = (np.stack(parts) for parts in zip(*drawn, strict=True))
-        stacked = type(drawn[0])(*fields)
-        return self._call(functions_of(self.solver).start, *level, stacked, None, axes=(0, None, None, 0, None))
-
-    def advance(self, state: Any, stretch: Stretch) -> Any:
-        """See `Cohort`."""
-        return self._call(functions_of(self.solver).advance, state, stretch, axes=(0, 0, None))
-
-    def measure(self, state: Any) -> Columns:
-        """See `Cohort`."""
-        columns = self._call(functions_of(self.solver).measure, state)
-        return {name: np.asarray(column) for name, column in columns.items()}
-
-    def candidate(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """See `Cohort`."""
-        found, floor = self._call(functions_of(self.solver).candidate, state)
-        return np.asarray(found), np.asarray(floor)
-
-    def average(self, state: Any) -> NDArray[Any]:
-        """See `Cohort`."""
-        return np.asarray(self._call(functions_of(self.solver).average, state))
-
-    def backprojection(self) -> NDArray[Any]:
-        """See `Cohort`."""
-        return np.asarray(self._call(_backprojection))
-
-    def refine(self, candidates: NDArray[Any]) -> Answer:
-        """See `Cohort`."""
-        return Answer(*map(np.asarray, self._call(functions_of(self.solver).refine, candidates)))
-
-    def take_as_it_is(self, x: NDArray[Any]) -> Answer:
-        """See `Cohort`."""
-        return Answer(*map(np.asarray, self._call(take_as_it_is, x)))
-
-    def examine(self) -> Support:
-        """See `Cohort`."""
-        probes = np.stack([probe_points(y, self.problem.n) for y in np.asarray(self.problem.y)])
-        return Support(*map(np.asarray, self._call(examine, probes)))
-
-    def truth(self, answers: Answer) -> Columns:
-        """See `Cohort`."""
-        found = self._call(truth, answers.x, answers.signs)
-        return {name: np.asarray(column) for name, column in found.items()}
-
-    def member(self, k: int) -> Normalised:
-        """See `Cohort`."""
-        from phaselect.backends.jax.batches import one
-        from phaselect.backends.jax.devices import on
-
-        with on(self.device):
-            return one(self.problem, k)  # type: ignore[no-any-return]
-
-    def reduced(self, state: Any, places: Sequence[int]) -> tuple[Cohort, Any]:
-        """See `Cohort`; a power of two of them, so that few programs are compiled."""
-        from phaselect.backends.jax.batches import take
-        from phaselect.backends.jax.devices import on
-
-        filled = [*places, *[places[0]] * ((1 << (len(places) - 1).bit_length()) - len(places))]
-        with on(self.device):
-            problem, state = take((self.problem, state), filled)
-        return Together(self.solver, problem, self.device), state
+        problem, state = self.place.some((self.problem, state), places)
+        return Cohort(self.solver, problem, self.place), state
 
 
 def _backprojection(problem: Normalised) -> Any:
     return problem.adjoint(problem.y)
 
 
-def _widened(kind: Any, values: Any) -> Any:
-    return kind(*(np.asarray(value)[None] for value in values))
+def _mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The function of every array of a tuple or dictionary of arrays."""
+    if isinstance(tree, dict):
+        return {name: function(leaf) for name, leaf in tree.items()}
+    return [function(leaf) for leaf in tree] if isinstance(tree, tuple) else function(tree)

@@ -67,7 +67,7 @@ class OneInstance:
         """See `Company`."""
         problem = self.problem.normalised
         matrix = problem.matrix.ready if solver.in_batches else problem.matrix.in_memory
-        yield chosen, run(Alone(solver, problem._replace(matrix=matrix)), chosen)
+        yield chosen, run(Cohort(solver, problem._replace(matrix=matrix), Alone()), chosen)
 
     def x_scale(self, k: int) -> float:
         """See `Company`."""
@@ -115,7 +115,7 @@ class BatchOnDevice:
             part = list(chosen[done : done + room])
             try:
                 problem, self._scales[part] = self.batch.stacked(part, self.device, self.dtype)
-                result = run(Together(solver, problem, self.device), part)
+                result = run(Cohort(solver, problem, Together(self.device)), part)
             except (RuntimeError, ValueError) as error:
                 if not out_of_memory(error):
                     raise

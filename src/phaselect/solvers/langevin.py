@@ -78,7 +78,7 @@ class Langevin:
         return LangevinDraw(rng.uniform(-1, 1, m_rows), rng.integers(2**32, size=2, dtype=np.uint32))
 
     def start(
-        self, problem: Normalised, mu: Array, lam: Array, drawn: LangevinDraw, init: Start | None
+        self, problem: Normalised, drawn: LangevinDraw, mu: Array, lam: Array, init: Start | None
     ) -> LangevinState:
         """The theta drawn, or the corner given, within the walls."""
         xp = namespace(problem.y)

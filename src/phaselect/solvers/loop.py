@@ -93,7 +93,7 @@ class Loop:
         m_rows, n = problem.m_rows, problem.n
         own = self.solver.work(m_rows, n, self.schedule)
         device = problem.matrix.on_device
-        share = self.cohort.members / (GPU_SPEED if device and self.cohort.on_gpu else 1.0)
+        share = self.cohort.members / (GPU_SPEED if self.cohort.place.on_gpu(problem) else 1.0)
         factors = float(m_rows * n * (m_rows + n)) if device and own.regresses else 0.0
         move, look, quench = ((cost + factors) * share for cost in own[:3])
         return own._replace(move=move, look=look + LOOK[device], quench=quench)

@@ -99,7 +99,7 @@ class AMP:
         damping, factor = (rng.uniform(0.1, 0.5), rng.uniform(1, 3)) if attempt else (self.damping, 1.0)
         return AMPDraw(x, np.float64(damping), np.float64(factor))
 
-    def start(self, problem: Normalised, mu: Array, lam: Array, drawn: AMPDraw, init: Start | None) -> AMPState:
+    def start(self, problem: Normalised, drawn: AMPDraw, mu: Array, lam: Array, init: Start | None) -> AMPState:
         """The x drawn, with unit variance; a given x gets the variance that its residual shows."""
         xp = namespace(problem.y)
         x, V = xp.asarray(drawn.x), xp.asarray(1.0)

@@ -83,7 +83,7 @@ class PopulationAnnealing:
         return draw_signs(rng, self.replicas, m_rows)
 
     def start(
-        self, problem: Normalised, mu: Array, lam: Array, drawn: SignsDraw, init: Start | None
+        self, problem: Normalised, drawn: SignsDraw, mu: Array, lam: Array, init: Start | None
     ) -> PopulationState:
         """Random signs: equilibrium at mu = 0, where `Z = 2^M`."""
         xp = namespace(problem.y)

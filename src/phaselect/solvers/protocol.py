@@ -56,6 +56,8 @@ class Work(NamedTuple):
 class Solver(Protocol):
     """The protocol. Everything is in it: nobody asks a solver for more."""
 
+    def __hash__(self) -> int: ...
+
     @property
     def name(self) -> str:
         """Short name, as in `phaselect solve --solver NAME`."""
@@ -93,7 +95,7 @@ class Solver(Protocol):
         attempt: 0, then 1, 2 ... for restarts, which may vary more than the random numbers.
         """
 
-    def start(self, problem: Normalised, mu: Array, lam: Array, drawn: Any, init: Start | None) -> Any:
+    def start(self, problem: Normalised, drawn: Any, mu: Array, lam: Array, init: Start | None) -> Any:
         """The first state, before the temperature (mu, lam): from what was drawn, or from `init`."""
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:

@@ -145,7 +145,7 @@ def check_entries(solver: Solver, problem: Instance) -> None:
 
 
 def starting_point(problem: Instance, init: Any) -> tuple[Start | None, Any]:
-    """The user's starting point, or the state to go on from; signs come with their back-projection, x with its signs."""
+    """The user's starting point, or a state to go on from; signs come with their back-projection, x with its signs."""
     if init is None:
         return None, None
     if isinstance(init, tuple) and hasattr(init, "_fields"):

@@ -82,7 +82,7 @@ class SimulatedAnnealing:
         sweeps_at_a_lam = stretch.total / len(np.unique(schedule.lam))
         return draw_signs(rng, 1, m_rows, sweeps_at_a_lam >= FIELD_SWEEPS)
 
-    def start(self, problem: Normalised, mu: Array, lam: Array, drawn: SignsDraw, init: Start | None) -> SAState:
+    def start(self, problem: Normalised, drawn: SignsDraw, mu: Array, lam: Array, init: Start | None) -> SAState:
         """The signs drawn, or those given."""
         xp = namespace(problem.y)
         signs = xp.asarray(drawn.signs) if init is None else xp.asarray(init.signs)[None]

@@ -173,11 +173,11 @@ class Operator(InMemory):
         """
         rows, columns = self.shape
         if columns <= 256:
-            total = sum(np.sum(self.measure(unit) ** 2) for unit in np.eye(columns))
+            total = float(sum(np.sum(self.measure(unit) ** 2) for unit in np.eye(columns)))
         else:
             signs = np.random.default_rng(0).choice([-1.0, 1.0], (64, columns))
-            total = np.mean([np.sum(self.measure(r) ** 2) for r in signs])
-        return np.full(rows, float(total) / rows)
+            total = float(np.mean([np.sum(self.measure(r) ** 2) for r in signs]))
+        return np.full(rows, total / rows)
 
     def empty_column(self) -> int | None:
         """Not looked for."""
@@ -187,6 +187,10 @@ class Operator(InMemory):
     def has_entries(self) -> bool:
         """If there are few columns."""
         return self.shape[1] <= ENTRIES_LIMIT
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> Operator:
+        """Rows of zeros are not looked for: never asked."""
+        raise NotImplementedError
 
     def columns_kept(self, kept: NDArray[np.bool_]) -> Operator:
         """The others set to zero."""

@@ -1,4 +1,4 @@
-"""Random numbers of a run in memory: a generator of NumPy's, and for compiled kernels a xoshiro256++ state per chain."""
+"""Random numbers of a run in memory: a generator of NumPy's, and for kernels a xoshiro256++ state per chain."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class DeviceMatrix:
         def normal(p: Array) -> Array:
             return adjoint(copy.A, weights * forward(copy.A, p))
 
-        correct = ConjugateGradients(normal, dtype, CG_GAIN, CG_STEPS, loops)
+        correct: Any = ConjugateGradients(normal, dtype, CG_GAIN, CG_STEPS, loops)
         return Linear(lambda x: scale * self.apply(x), lambda z: self.apply_transposed(scale * z), correct, loops)
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> CholeskyRidge:
