@@ -19,12 +19,14 @@ Vector = NDArray[np.float64]
 class Accuracy(NamedTuple):
     """How far least squares goes with a matrix, as gradients relative to that of x = 0.
 
-    exact: for the answer. close: for the systems of the certificate. null: a known solution missed by more shows a null
-    space. handover: mse_y at which message passing hands over to least squares.
+    exact: for the answer. probe: for the probe of the rank, in which a known solution missed by more than `null` shows a
+    null space. ties: for the influence of measurements on each other. handover: mse_y at which message passing hands
+    over to least squares.
     """
 
     exact: float
-    close: float
+    probe: float
+    ties: float
     null: float
     handover: float
 

@@ -19,13 +19,13 @@ ROUNDS = 30
 class Linear(NamedTuple):
     """A least-squares problem: the products with A, and how its solution is corrected.
 
-    correct: from the residual and `A^T` times it to what brings x nearer.
+    correct: from the residual, `A^T` times it and the size to bring that down to, to what brings x nearer.
     loops: how loops are run, see backends.
     """
 
     forward: Callable[[Any], Any]
     adjoint: Callable[[Any], Any]
-    correct: Callable[[Any, Any], Any]
+    correct: Callable[[Any, Any, Any], Any]
     loops: Any
 
 
@@ -65,7 +65,7 @@ def least_squares(linear: Linear, target: Array, x: Array, tolerance: float, men
 
     def improve(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         fit, _, rounds = carry
-        step = linear.correct(fit.target - fit.z, fit.slope)
+        step = linear.correct(fit.target - fit.z, fit.slope, 0.1 * tolerance * first)
         return look(fit.x + step, fit.target), fit, rounds + 1
 
     begin = look(x, target)
@@ -85,16 +85,17 @@ class ConjugateGradients(NamedTuple):
     steps: int
     loops: Any
 
-    def __call__(self, residual: Array, slope: Array) -> Array:
+    def __call__(self, residual: Array, slope: Array, enough: Array) -> Array:
         """`(A^T A)^-1 slope`; b is brought to unit length, so that low precision has room for it."""
         size = _norm(slope) + 1e-300
         b = (slope / size).astype(self.dtype)
-        start = 0 * b, b, b, b @ b, 0
-        return size * self.loops.until(self._unfinished, self._step, start)[0].astype("float64")
+        least = namespace(slope).maximum(self.gain, enough / size).astype(self.dtype) ** 2
 
-    def _unfinished(self, carry: tuple[Any, ...]) -> Any:
-        *_, power, steps = carry
-        return (steps < self.steps) & (power > self.gain**2)
+        def unfinished(carry: tuple[Any, ...]) -> Any:
+            *_, power, steps = carry
+            return (steps < self.steps) & (power > least)
+
+        return size * self.loops.until(unfinished, self._step, (0 * b, b, b, b @ b, 0))[0].astype("float64")
 
     def _step(self, carry: tuple[Any, ...]) -> tuple[Any, ...]:
         d, residual, direction, power, steps = carry

@@ -75,7 +75,7 @@ def examine(problem: Normalised, probe: Array) -> Support:
     """
     xp, accuracy = namespace(problem.y), problem.matrix.accuracy
     solution, start = probe[0], probe[1]
-    found = least_squares(problem.linear, problem.forward(solution), start, accuracy.close)
+    found = least_squares(problem.linear, problem.forward(solution), start, accuracy.probe)
     full_rank = xp.sqrt(((found.x - solution) ** 2).sum()) < accuracy.null
     weak = WEAK / problem.m_rows**0.5
     by_first = abs(influence(problem, 0)) > weak
@@ -93,7 +93,7 @@ def influence(problem: Normalised, i: Array) -> Array:
     xp = namespace(problem.y)
     unit = 1.0 * (xp.arange(problem.m_rows) == i)
     start = xp.zeros(problem.n)
-    return least_squares(problem.linear, unit, start, problem.matrix.accuracy.close).z
+    return least_squares(problem.linear, unit, start, problem.matrix.accuracy.ties).z
 
 
 def truth(problem: Normalised, x: Array, signs: Array) -> dict[str, Array]:

@@ -24,7 +24,7 @@ from phaselect.equations.least_squares import ConjugateGradients, Linear
 BLOCK_ROWS = 4096
 ENTRIES_LIMIT = 2000
 """Up to so many columns the entries of an operator are computed, where they are needed, one column at a time."""
-ACCURACY = Accuracy(exact=1e-15, close=1e-10, null=1e-5, handover=1e-10)
+ACCURACY = Accuracy(exact=1e-15, probe=1e-11, ties=1e-9, null=1e-5, handover=1e-10)
 """In float64. An unlucky pair of points hides a null direction with probability 1e-5."""
 CG_GAIN = 1e-9
 
@@ -82,7 +82,7 @@ class InMemory:
         )
         if self.decomposed:
             regression = self._kept["ridge"].at(0.0)
-            correct = lambda residual, slope: regression.estimate(residual)  # noqa: E731
+            correct = lambda residual, slope, enough: regression.estimate(residual)  # noqa: E731
         return Linear(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), correct, loops)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:

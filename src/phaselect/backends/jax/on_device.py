@@ -77,7 +77,7 @@ class DeviceMatrix:
 
         With a half-precision copy least squares takes over early, and mends many signs at once.
         """
-        return Accuracy(exact=1e-10, close=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+        return Accuracy(1e-10, probe=1e-7, ties=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
 
     # In a program
 
