@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable
 
 from benchmarks.page import write_table
-from phaselect import AMP, SOLVERS, Instance, Schedule, SimulatedAnnealing, gaussian_instance
+from phaselect import AMP, Instance, Schedule, SimulatedAnnealing, gaussian_instance
+from phaselect.solvers.registry import SINGLE, recipe
 from phaselect.solvers.solve import solve_instance
 
 N, INSTANCES = 200, 20
@@ -32,8 +33,8 @@ def contenders() -> dict[str, Callable[[Instance, int], bool]]:
     runs: dict[str, Callable[[Instance, int], bool]] = {
         "auto": lambda problem, seed: solve_instance(problem, seed=seed, time_limit=10).certified
     }
-    for name, solver in SOLVERS.items():
-        runs[name] = lambda problem, seed, solver=solver: solver().run(problem, seed=seed).certified  # type: ignore[misc]
+    for name in (name for name in SINGLE if recipe(name).plan()[0].name == name):
+        runs[name] = lambda problem, seed, name=name: recipe(name).run(problem, seed).certified  # type: ignore[misc]
     return runs | {"sa, T_A in proposals": literal_annealing, "amp, paper_amp": paper_message_passing}
 
 

@@ -12,14 +12,13 @@ from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-from phaselect.solvers.solve import SOLVERS, solve, solve_instance
+from phaselect.solvers.solve import solve, solve_instance
 
 if TYPE_CHECKING:
     from phaselect import theory
 
 __all__ = [
     "AMP",
-    "SOLVERS",
     "AlternatingMinimisation",
     "InputError",
     "Instance",

@@ -19,8 +19,9 @@ from phaselect.cli.sweeps import export, merge, success, sweep
 from phaselect.cli.theory import theory
 from phaselect.problem.instance import Instance, gaussian_instance, load
 from phaselect.problem.observables import against_truth
+from phaselect.solvers.registry import SINGLE, recipe
 from phaselect.solvers.result import Result, Status
-from phaselect.solvers.solve import SOLVERS, solve_instance
+from phaselect.solvers.solve import solve_instance
 
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -59,7 +60,7 @@ def generate(out: str, **options: Any) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
 @click.option(
     "--solver",
-    type=click.Choice(["auto", *SOLVERS]),
+    type=click.Choice(["auto", *SINGLE]),
     default="auto",
     show_default=True,
     help="auto tries message passing, then population annealing.",
@@ -155,7 +156,8 @@ def _run(problem: Instance, name: str, *, noise: float | None, **options: Any) -
     with progress_bar() as bar:
         if name == "auto":
             return solve_instance(problem, noise=noise, progress=bar, **options)
-        result: Result = SOLVERS[name]().run(problem, progress=bar, **options)
+        chosen, schedule = recipe(name).plan()
+        result: Result = chosen.run(problem, schedule, progress=bar, **options)
         return result
 
 

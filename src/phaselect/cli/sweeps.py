@@ -11,8 +11,8 @@ import numpy as np
 from phaselect.base.errors import InputError
 from phaselect.cli.console import INTERRUPTED, OUT_OF_TIME, check_writable, emit, example
 from phaselect.cli.progress import work_bar
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Grid, load_grids, preset, preset_names
+from phaselect.solvers.registry import OPTIONS, REGISTRY
 
 STORE = click.Path(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
@@ -21,7 +21,7 @@ EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
 
 def executor(workers: int | None, scheduler: str | None, local_cluster: int | None, device: str | None = None) -> Any:
     """Where the runs happen, from the options that say so."""
-    from phaselect.experiments.executors import Batches, Dask, Here, Processes
+    from phaselect.experiments.executors import Batches, Dask, InProcess, Processes
 
     if sum(option is not None for option in (workers, scheduler, local_cluster, device)) > 1:
         raise InputError("give one of --workers, --scheduler, --local-cluster and --device")
@@ -33,7 +33,7 @@ def executor(workers: int | None, scheduler: str | None, local_cluster: int | No
         return Dask(scheduler)
     if local_cluster is not None:
         return Dask(workers=local_cluster)
-    return Processes() if workers is None else Processes(workers) if workers else Here()
+    return Processes() if workers is None else Processes(workers) if workers else InProcess()
 
 
 def executor_options(command: Any) -> Any:
@@ -48,6 +48,18 @@ def executor_options(command: Any) -> Any:
     return command
 
 
+def solver_options(command: Any) -> Any:
+    """Every option that a solver of the registry has, with its defaults in the help."""
+    for name, option in reversed(OPTIONS.items()):
+        defaults: dict[float, list[str]] = {}
+        for solver, recipe in REGISTRY.items():
+            if name in recipe.options:
+                defaults.setdefault(recipe.options[name], []).append(solver)
+        said = "; ".join(f"{value:g} for {', '.join(solvers)}" for value, solvers in defaults.items())
+        command = click.option(f"--{name}", help=f"{option.words}: a list. By default {said}.")(command)
+    return command
+
+
 @example(
     "phaselect sweep --solver amp --n 100,200 --alpha 1.1:1.475:0.025 --eps 0.1,0.01 --instances 20 --store runs.db",
     "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
@@ -57,12 +69,10 @@ def executor_options(command: Any) -> Any:
 )
 @click.command()
 @click.option("--store", type=STORE, required=True, help="The SQLite file that holds the runs; made if there is none.")
-@click.option("--solver", help=f"{', '.join(CONTENDERS)}; several: A,B,C.")
+@click.option("--solver", help=f"{', '.join(REGISTRY)}; several: A,B,C.")
 @click.option("--n", help="Unknowns: a list, 100,200,400.")
 @click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
-@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps a step; a list; 0.1 by default.")
-@click.option("--product", help="Products mu*lam, 0 for lam = 0; a list; 1 by default, 0.75 for langevin.")
-@click.option("--replicas", help="Copies in population annealing; a list; 64 by default.")
+@solver_options
 @click.option("--instances", type=int, help="Instances at each point; 20 by default.")
 @click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
 @click.option("--config", type=click.Path(dir_okay=False), help="A TOML file with the grids, instead of the above.")
@@ -94,7 +104,7 @@ def sweep(
     as_json: bool,
     **grid: Any,
 ) -> None:
-    """Run solvers on many random instances; a row a run, in a store that a killed sweep goes on from.
+    """Run solvers on many random instances; one row per run, in a store that a killed sweep goes on from.
 
     Runs that the store has are not repeated. Ctrl-C lets the running ones finish (a second one does not) and
     exits with 130, --time-limit with 124; the same command goes on. Exit code 1: some runs have failed.
@@ -161,10 +171,10 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic regression, low and high from a
     bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and inf for unknown); kind "limit"
     (n = 0) is its limit for large N, from a + b N^-c with three sizes or more; the Bayes-optimal threshold is 1.128.
-    With --curves: the share p of successes with its Wilson interval, the mean seconds of a run, and the seconds of
-    repeated runs until one has succeeded with 50 % and 99 % certainty.
+    With --curves: the share p of successes with its Wilson interval and, for each device apart, the mean seconds of
+    a run and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
     """
-    from phaselect.experiments.limits import thresholds
+    from phaselect.experiments.limits import alpha_50_table
     from phaselect.experiments.store import Store
     from phaselect.experiments.success import success_table
 
@@ -173,7 +183,7 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
         rows = open_store.table()
     if len(rows) == 0:
         raise InputError(f"{store} has no runs yet")
-    emit(success_table(rows) if curves else thresholds(rows), out, as_json)
+    emit(success_table(rows) if curves else alpha_50_table(rows), out, as_json)
 
 
 @example("phaselect merge all.db laptop.db cluster.db")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phaselect.base.tables import Columns, Table
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
 from phaselect.figures.success_curves import analyse, legend
+from phaselect.solvers.registry import FRONT_DOOR, REGISTRY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ STYLES = {
     "raf": ("--", "P", ORANGE),
     "altmin": (":", "X", SKY),
 }
-TITLES = {"solve": "phaselect.solve"} | {name: CONTENDERS[name].title for name in STYLES if name != "solve"}
+TITLES = {name: REGISTRY[name].title for name in STYLES} | {FRONT_DOOR: "phaselect.solve"}
 
 
 def compute(context: Context) -> Columns:

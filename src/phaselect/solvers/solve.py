@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,21 +14,8 @@ from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.amp import AMP
 from phaselect.solvers.base import Attempt, ProgressCallback, check_run, first_success
-from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
-from phaselect.solvers.langevin import Langevin
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Result, Status
-from phaselect.solvers.simulated_annealing import SimulatedAnnealing
-
-SOLVERS: dict[str, Callable[[], Any]] = {
-    "amp": AMP,
-    "sa": SimulatedAnnealing,
-    "pa": PopulationAnnealing,
-    "langevin": Langevin,
-    "raf": ReweightedAmplitudeFlow,
-    "altmin": AlternatingMinimisation,
-}
-"""Every solver by the name it has on the command line."""
 
 LADDER = (64, 256, 1024)
 """Population sizes tried in turn once message passing has failed."""
@@ -99,13 +85,13 @@ def solve_instance(
     ladder: tuple[int, ...] = LADDER_ON_GPU if problem.matrix.on_gpu else LADDER
     if problem.m_rows > MOST_ROWS or not problem.matrix.has_entries or problem.matrix.processes > 1:
         ladder = ()
-    stages = _stages(level, ladder, time_limit is not None)
-    attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(stages))
+    tried = stages(level, ladder, time_limit is not None)
+    attempts = (attempt(solver, schedule, seed + k) for k, (solver, schedule) in enumerate(tried))
     best = first_success(attempts, time_limit, enough)
     return replace(best, status=_status(best, level), seed=seed)
 
 
-def _stages(
+def stages(
     level: float, ladder: tuple[int, ...], timed: bool
 ) -> Iterator[tuple[AMP | PopulationAnnealing, Schedule | None]]:
     """What to try, in order; with a time limit the last population is tried again until it strikes.
