@@ -68,6 +68,7 @@ def figure(name: str, table: Table) -> str:
     caption, made = figure_module(name).CAPTION.replace("*", "\\*"), table.provenance
     source = f"`{made['command']} --out {name}.pdf`, revision {made['revision'] or 'unknown'}, {made['date']}"
     source += (f", {made['runs']} runs" if "runs" in made else "") + f", took {made['took']}"
+    source += f" (caution: {made['caution']})" if "caution" in made else ""
     return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}. [Table](tables/{name}.csv)\n"
 
 

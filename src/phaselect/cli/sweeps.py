@@ -56,7 +56,7 @@ def solver_options(command: Any) -> Any:
             if name in recipe.options:
                 defaults.setdefault(recipe.options[name], []).append(solver)
         said = "; ".join(f"{value:g} for {', '.join(solvers)}" for value, solvers in defaults.items())
-        command = click.option(f"--{name}", help=f"{option.words}: a list. By default {said}.")(command)
+        command = click.option(f"--{name}", help=f"{option.words}; a list. By default {said}.")(command)
     return command
 
 
