@@ -19,7 +19,7 @@ from phaselect.figures.solvers import on_common_instances
 from phaselect.figures.success_curves import analyse
 from phaselect.solvers.registry import OPTIONS
 
-RATES = {"eps": (0.1, 0.01)}
+FAST = {"eps": (0.2, 0.1), "restarts": (0,), "iterations": (300,)}
 
 
 def run(*arguments, cwd):
@@ -31,8 +31,8 @@ def run(*arguments, cwd):
 def swept(tmp_path_factory):
     """A table of a success figure, from a small sweep of its own."""
     grids = [
-        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=6, options=RATES),
-        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=3, options=RATES),
+        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=6, options=FAST),
+        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=3, options={"eps": FAST["eps"]}),
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gallery, "preset", lambda name, scale: grids)
@@ -64,7 +64,7 @@ def test_success_figure_counts_what_the_store_has(swept):
 def test_success_figure_draws_every_size(swept):
     figure = draw("success_amp", swept)
     fast, slow, thresholds = figure.axes
-    assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.1$", r"$\epsilon = 0.01$"]
+    assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.2$", r"$\epsilon = 0.1$"]
     labels = [text.get_text() for text in fast.get_legend().get_texts()]
     assert labels == [f"$N = {n}$ (6)" for n in (30, 40, 50, 60)]
     assert thresholds.get_xscale() == "log"
