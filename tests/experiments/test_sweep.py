@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status
+from phaselect.experiments import sweep
 from phaselect.experiments.executors import Batches, Dask, InProcess, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
 from phaselect.experiments.runs import run_pack, warm_up
@@ -21,7 +22,8 @@ from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import Packer, run_sweep, status
 
 GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=6, options={"eps": (0.03,)})  # 24 runs of up to 0.2 s
-COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03", "--instances", "6"]
+COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03"]
+LONG = 400  # instances, which no test waits for
 SMALL = Grid(("raf", "altmin"), (30,), (3.0,), instances=3)
 
 
@@ -33,9 +35,11 @@ def table_of(path):
 
 
 def assert_same_table(path, expected):
+    """The rows that are expected are there, the same; others may be."""
     found = table_of(path)
+    chosen = np.isin(found["key"], expected["key"])
     for name, column in expected.items():
-        np.testing.assert_array_equal(found[name], column, err_msg=name)
+        np.testing.assert_array_equal(found[name][chosen], column, err_msg=name)
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +57,10 @@ def rows_in(path):
         return 0
 
 
-def start_sweep(path, *more):
+def start_sweep(path, instances, *more):
     """A sweep in processes of its own, once it has added a row."""
-    command = [sys.executable, "-m", "phaselect", "sweep", *COMMAND, "--store", str(path), *more]
+    options = [*COMMAND, "--instances", str(instances), "--store", str(path), *more]
+    command = [sys.executable, "-m", "phaselect", "sweep", *options]
     before = rows_in(path)
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -69,7 +74,7 @@ def start_sweep(path, *more):
 
 
 def test_a_killed_worker_is_replaced(tmp_path, serial):
-    process = start_sweep(tmp_path / "runs.db", "--workers", "1")
+    process = start_sweep(tmp_path / "runs.db", 6, "--workers", "1")
     victims = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
     victims[0].kill()
     out, _ = process.communicate(timeout=120)
@@ -80,18 +85,17 @@ def test_a_killed_worker_is_replaced(tmp_path, serial):
 
 def test_a_killed_driver_loses_nothing_and_ctrl_c_ends_its_heir_cleanly(tmp_path, serial):
     path = tmp_path / "runs.db"
-    process = start_sweep(path, "--workers", "2")
+    process = start_sweep(path, LONG, "--workers", "2")
     workers = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate()
     before = rows_in(path)
-    assert 1 <= before < 24
+    assert before >= 1
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive  # workers do not outlive their driver
-    interrupted(start_sweep(path, "--workers", "1"), path)
-    done = rows_in(path)
-    assert before < done < 24
-    assert run_sweep([GRID], path, InProcess()) == (24, done, 24 - done, 0, "")
+    interrupted(start_sweep(path, LONG, "--workers", "2"), path)
+    assert before < rows_in(path) < 4 * LONG
+    run_sweep([GRID], path, InProcess())
     assert_same_table(path, serial)
 
 
@@ -103,15 +107,14 @@ def interrupted(process, path):
     assert "finishing the runs in hand" in err
     assert "interrupted: the same command goes on" in err
     assert "Traceback" not in err
-    assert f"{rows_in(path)} of 24 runs" in out
+    assert f"{rows_in(path)} of {4 * LONG} runs" in out
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [("--workers", "0"), ("--local-cluster", "2")])
 def test_ctrl_c_elsewhere(tmp_path, serial, where):
     path = tmp_path / "runs.db"
-    interrupted(start_sweep(path, *where), path)
-    assert 1 <= rows_in(path) < 24
+    interrupted(start_sweep(path, LONG, *where), path)
     run_sweep([GRID], path, InProcess())
     assert_same_table(path, serial)
 
@@ -190,7 +193,8 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
     assert run_sweep([SMALL], path, InProcess(), retry_failed=True) == (6, 5, 1, 0, "")
 
 
-def test_time_limit_stops_taking_new_runs(tmp_path):
+def test_time_limit_stops_taking_new_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "PACK_SECONDS", 1e-9)  # every run is a pack
     path, pause = tmp_path / "runs.db", lambda progress: time.sleep(0.4)  # after each pack
     summary = run_sweep([GRID], path, InProcess(), time_limit=1.0, progress=pause)
     assert summary.stopped == "out of time"
