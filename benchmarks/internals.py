@@ -15,12 +15,16 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect import AMP, InputError, Instance, PopulationAnnealing, Result, Schedule, SimulatedAnnealing
+from phaselect import AMP, InputError, Instance, Result, Schedule
+from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
+from phaselect.backends.host.random import Chains, random_chains
+from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.experiments.runs import git_revision
-from phaselect.problem.spectrum import Spectrum, spectrum
-from phaselect.solvers import population_annealing, simulated_annealing
-from phaselect.solvers._metropolis import field_kernel, population_kernel, random_state, spectral_kernel
+from phaselect.problem.streams import Purpose, stream
+from phaselect.solvers import restarts
+from phaselect.solvers.cohort import Alone, Cohort
+from phaselect.solvers.loop import Loop
 from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
 from phaselect.theory.averages import averages
 from phaselect.theory.control import Control
@@ -53,39 +57,55 @@ class Couplings(NamedTuple):
     y: NDArray[np.float32]
 
 
+def spectrum(problem: Instance) -> SpectralRidge:
+    """The SVD of an instance, done if it was not."""
+    found: SpectralRidge = problem.normalised.ridge
+    return found
+
+
+def random_state(generator: np.random.Generator, streams: int | None = None) -> Chains:
+    """The state of one chain, or of several."""
+    chains = random_chains(generator, streams or 1)
+    return chains if streams else chains[0]
+
+
 def couplings(problem: Instance, lam: float) -> Couplings:
     """Those of an instance, whose SVD is done if it was not."""
-    return Couplings(spectrum(problem).couplings(lam), problem.target.astype(np.float32))
+    return Couplings(spectrum(problem).couplings(lam), problem.normalised.y.astype(np.float32))
 
 
 def iterations(result: Result) -> int:
     """Iterations of message passing that a run took."""
-    return result.steps
+    return int(result.sweeps)
 
 
 def message_passing(problem: Instance, count: int) -> Callable[[], Any]:
     """So many iterations as AMP does them inside a run, nothing measured; each call does the same."""
     solver, many = AMP(), Schedule.matched(mu0=1e3, mu_max=1e3, steps=1, unit="iterations", hold=count - 1)
-    state = solver.start(problem, many, np.random.default_rng(0), None)
+    own = problem.normalised
+    cohort = Cohort(solver, own._replace(matrix=own.matrix.ready), Alone())
+    drawn = solver.draw(stream(0, Purpose.RUN), own.m_rows, own.n, many, 0)
+    state = cohort.start(many[0], [drawn], None)
 
     def run() -> None:
         with one_blas_thread():
-            solver.advance(problem, state, many)
+            cohort.advance(state, many.stretch(own.m_rows))
 
     return run
 
 
 def reads_half_precision(problem: Instance) -> bool:
     """Does message passing go through a smaller copy of A, on the device where A is?"""
-    return bool(problem.matrix.copy.A.nbytes < problem.A.nbytes)
+    return problem.matrix.ready.half is not None
 
 
 def in_normalised_units(problem: Instance) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """A and y as the energy has them, for the paper's pseudo-code."""
-    return problem.gain * problem.A, problem.target
+    own = problem.normalised
+    return own.scale[:, None] * problem.A, own.y
 
 
-def spectral_anneal(spectral: Spectrum, v: NDArray[Any], mu: NDArray[Any], proposals: int, residual: bool) -> None:
+def spectral_anneal(spectral: SpectralRidge, v: NDArray[Any], mu: NDArray[Any], proposals: int, residual: bool) -> None:
     """Proposals at each mu with lam = 1/mu, by the kernel that works on coordinates; `v = S*y` is flipped in place."""
     state, c = random_state(np.random.default_rng(1)), spectral.coordinates(v)
     spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, mu, 1 / mu, proposals, residual, state)
@@ -98,21 +118,21 @@ def device(kind: str) -> Any:
     """The first device of a kind, or an InputError that says why there is none."""
     if find_spec("jax") is None:
         raise InputError("JAX is not installed: pip install 'phaselect[cuda]', or measure the CPU")
-    from phaselect.devices.backend import pick
+    from phaselect.backends.jax.devices import pick
 
     return pick(kind)
 
 
 def on_device(at: Any) -> Any:
     """A context with 64-bit types, new arrays on this device."""
-    from phaselect.devices.backend import on
+    from phaselect.backends.jax.devices import on
 
     return on(at)
 
 
 def room(at: Any) -> float:
     """Bytes of a device's free memory that can be planned with."""
-    from phaselect.devices.backend import MARGIN, free_bytes
+    from phaselect.backends.jax.devices import MARGIN, free_bytes
 
     return MARGIN * free_bytes(at)
 
@@ -121,7 +141,7 @@ def block_sweep() -> Callable[..., Any]:
     """`sweep(v, h, G, mu, key, sweeps=...)`: a population in blocks of spins, compiled."""
     import jax
 
-    from phaselect.devices.block_flips import sweep
+    from phaselect.backends.jax.flips import sweep
 
     return jax.jit(sweep, static_argnames="sweeps")
 
@@ -129,17 +149,17 @@ def block_sweep() -> Callable[..., Any]:
 # what of a run is measuring
 
 
-MEASURING: dict[type, list[tuple[Any, str]]] = {
-    SimulatedAnnealing: [(SimulatedAnnealing, "measure"), (simulated_annealing, "quenched")],
-    PopulationAnnealing: [(PopulationAnnealing, "measure"), (population_annealing, "quench")],
-    AMP: [(AMP, "measure")],
+WATCHED = {
+    "start": [(Cohort, "start")],
+    "finish": [(Loop, "leave"), (restarts, "finished"), (restarts, "examined")],
+    "measuring": [(Cohort, "measure"), (Cohort, "candidate")],
 }
-"""For each solver where the functions are found that look at a state instead of moving it."""
+"""Where the functions are found that begin a run, end it, or look at a state instead of moving it."""
 
 
 @contextmanager
-def watched(solver: type) -> Iterator[dict[str, float]]:
-    """Within this context runs of a solver add to `start`, `finish` and `measuring` (seconds) and `looks` (calls).
+def watched() -> Iterator[dict[str, float]]:
+    """Within this context runs add to `start`, `finish` and `measuring` (seconds) and `looks` (calls).
 
     What `finish` measures belongs to the answer, and is not counted as measuring.
     """
@@ -159,7 +179,7 @@ def watched(solver: type) -> Iterator[dict[str, float]]:
         return call
 
     with ExitStack() as stack:
-        for owner, attribute in [(solver, "start"), (solver, "finish"), *MEASURING[solver]]:
-            name = attribute if attribute in spent else "measuring"
-            stack.enter_context(patch.object(owner, attribute, timed(name, getattr(owner, attribute))))
+        for name, places in WATCHED.items():
+            for owner, attribute in places:
+                stack.enter_context(patch.object(owner, attribute, timed(name, getattr(owner, attribute))))
         yield spent

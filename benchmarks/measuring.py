@@ -39,7 +39,7 @@ def share(solver: Any, schedule: Schedule | None, n: int, repeat: int = 3) -> Me
     problem = gaussian_instance(n, ALPHA, seed=0)
     spectrum(problem)
     solver.run(problem, schedule)
-    with watched(type(solver)) as spent:
+    with watched() as spent:
         total, _ = once(lambda: [solver.run(problem, schedule) for _ in range(repeat)])
     loop = total - spent["start"] - spent["finish"]
     detail = f"{spent['looks'] / repeat:.0f} looks of {1e6 * spent['measuring'] / spent['looks']:.0f} us"

@@ -60,7 +60,7 @@ def main() -> None:
         store = options.store or Path(folder) / "runs.db"
         if options.device != "none":
             for n, alpha, copies, count in POINTS:
-                grid = Grid(("pa",), (n,), (alpha,), count, replicas=(copies,))
+                grid = Grid(("pa",), (n,), (alpha,), count, options={"replicas": (copies,)})
                 print(run_sweep([grid], store, Batches(options.device)), flush=True)
         lines = table(store)
     print("\n".join(lines))

@@ -9,7 +9,8 @@ import argparse
 from collections.abc import Callable
 
 from benchmarks.page import write_table
-from phaselect import AMP, SOLVERS, Instance, Schedule, SimulatedAnnealing, gaussian_instance, solve
+from phaselect import AMP, Instance, Schedule, SimulatedAnnealing, gaussian_instance, solve
+from phaselect.solvers.registry import REGISTRY
 
 N, INSTANCES = 200, 20
 ALPHAS = (1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 2.0, 3.0, 4.0)
@@ -29,10 +30,11 @@ def paper_message_passing(problem: Instance, seed: int) -> bool:
 def contenders() -> dict[str, Callable[[Instance, int], bool]]:
     """Every solver at its defaults, by the name it has on the command line."""
     runs: dict[str, Callable[[Instance, int], bool]] = {
-        "auto": lambda problem, seed: solve(problem.A, problem.y, seed=seed, time_limit=10).certified
+        "auto": lambda problem, seed: solve(problem, seed=seed, time_limit=10).certified
     }
-    for name, solver in SOLVERS.items():
-        runs[name] = lambda problem, seed, solver=solver: solver().run(problem, seed=seed).certified
+    for name, recipe in REGISTRY.items():
+        if name in ("amp", "sa", "pa", "langevin", "raf", "altmin"):
+            runs[name] = lambda problem, seed, recipe=recipe: recipe.run(problem, seed).certified
     return runs | {"sa, T_A in proposals": literal_annealing, "amp, paper_amp": paper_message_passing}
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from phaselect.base.tables import Table, load_table
 from phaselect.figures.gallery import FIGURES, draw, figure_module
 from phaselect.figures.style import save
-from phaselect.report.ledger import Entry, Tables, judge_all, summary
+from phaselect.report.ledger import Entry, Tables, assess_all, summary
 from phaselect.report.page import CLAIMS, PAPER_FIGURES
-from phaselect.report.sizes import TextGrid, threshold_grids
+from phaselect.report.sizes import TextGrid, size_grids
 
 HERE = Path(__file__).parent
 HEAD = """# Results
@@ -32,13 +32,13 @@ def main() -> None:
 
 def page(tables: Tables) -> list[str]:
     """The sections."""
-    entries = judge_all(CLAIMS, tables)
+    entries = assess_all(CLAIMS, tables)
     return [
         "## Claims of the paper\n",
         *ledger(entries),
         "\n## Thresholds by size\n",
         "alpha at which half of the instances are recovered; N → ∞ from the fit a + b N^-c. Bayes-optimal: 1.128.\n",
-        *(line for grid in threshold_grids(tables) for line in text_grid(grid)),
+        *(line for grid in size_grids(tables) for line in text_grid(grid)),
         "## Figures of the paper\n",
         *(figure(name, tables[name]) for name in FIGURES[:PAPER_FIGURES]),
         "## Beyond the paper\n",
@@ -51,7 +51,7 @@ def ledger(entries: list[Entry]) -> list[str]:
     head = ["| the paper says | we measured | verdict |", "|---|---|---|"]
     rows = [
         f"| {claim.text} ({claim.where}) | {finding.measured} ([figure](#{claim.figures[0]})) "
-        f"| **{finding.verdict.value}** |"
+        f"| **{finding.conclusion.value}** |"
         for claim, finding in entries
     ]
     return [f"{len(entries)} claims; {summary(entries)}.\n", *head, *rows]
@@ -68,6 +68,7 @@ def figure(name: str, table: Table) -> str:
     caption, made = figure_module(name).CAPTION.replace("*", "\\*"), table.provenance
     source = f"`{made['command']} --out {name}.pdf`, revision {made['revision'] or 'unknown'}, {made['date']}"
     source += (f", {made['runs']} runs" if "runs" in made else "") + f", took {made['took']}"
+    source += f" (caution: {made['caution']})" if "caution" in made else ""
     return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}. [Table](tables/{name}.csv)\n"
 
 

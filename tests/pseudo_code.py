@@ -1,7 +1,6 @@
 """The paper's simulated annealing (alg:SA), transcribed: what our kernels are compared with, moves and speed."""
 
 import numpy as np
-
 from phaselect.solvers._metropolis import proposal
 
 

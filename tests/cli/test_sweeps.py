@@ -1,8 +1,18 @@
+"""`phaselect sweep` and what reads its store: one real process, the rest within this one."""
+
 import json
 
 import pytest
+from click.testing import CliRunner
 
-from tests.cli.program import run
+from phaselect.cli.main import main
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return lambda *arguments: CliRunner().invoke(main, arguments, prog_name="phaselect")
+
 
 SWEEP = ["sweep", "--solver", "raf,altmin", "--n", "30", "--alpha", "2:3:1", "--instances", "3", "--workers", "0"]
 
@@ -10,51 +20,85 @@ SWEEP = ["sweep", "--solver", "raf,altmin", "--n", "30", "--alpha", "2:3:1", "--
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
-    done = run(*SWEEP, "--store", "runs.db", cwd=folder)
+    command = [sys.executable, "-m", "phaselect", *SWEEP, "--store", "runs.db"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "runs.db: 12 of 12 runs, 12 new, 0 failed\n"
     return folder
 
 
-def test_status(folder):
-    table = json.loads(run("sweep", "--status", "--json", "--store", "runs.db", cwd=folder).stdout)
+@pytest.mark.parametrize("command", ["sweep", "success", "export", "merge", "figure", "report"])
+def test_help_has_an_example(command, run):
+    done = run(command, "--help")
+    assert done.exit_code == 0
+    assert f"phaselect {command} " in done.stdout.split("Examples:")[1]
+
+
+def test_status(run):
+    table = json.loads(run("sweep", "--status", "--json", "--store", "runs.db").stdout)
     assert table["solver"] == ["raf", "altmin"]
     assert table["done"] == [6, 6]
     assert table["missing"] == [0, 0]
     more = [*SWEEP, "--seed", "1", "--status", "--store", "runs.db"]
-    shown = run(*more, cwd=folder).stdout.splitlines()
-    assert shown[0].split() == ["solver", "n", "eps", "product", "replicas", "done", "failed", "missing"]
+    shown = run(*more).stdout.splitlines()
+    assert shown[0].split() == ["solver", "n", "done", "failed", "missing"]
     assert shown[1].split()[-3:] == ["4", "0", "2"]  # seeds 1 and 2 are there, 3 is not
 
 
-def test_a_toml_file_and_a_preset_are_the_same_as_options(folder):
+def test_a_toml_file_and_a_preset_are_the_same_as_options(run, folder):
     (folder / "sweep.toml").write_text('[[grid]]\nsolver = ["raf", "altmin"]\nn = 30\nalpha = [2, 3]\ninstances = 3\n')
-    done = run("sweep", "--config", "sweep.toml", "--store", "runs.db", "--workers", "0", cwd=folder)
+    done = run("sweep", "--config", "sweep.toml", "--store", "runs.db", "--workers", "0")
     assert done.stdout == "runs.db: 12 of 12 runs, 0 new, 0 failed\n"
-    missing = run("sweep", "--preset", "baselines", "--status", "--json", "--store", "runs.db", cwd=folder)
+    missing = run("sweep", "--preset", "baselines", "--status", "--json", "--store", "runs.db")
     assert json.loads(missing.stdout)["missing"] == [160, 160]
 
 
-def test_export_and_merge(folder):
-    assert run("export", "runs.db", "--out", "runs.csv", cwd=folder).returncode == 0
-    assert run("export", "runs.db", "--out", "runs.parquet", cwd=folder).returncode == 0
+def test_status_has_the_options_of_the_solvers_asked_for(run):
+    grid = [
+        "--solver",
+        "amp,raf",
+        "--n",
+        "30",
+        "--alpha",
+        "2",
+        "--eps",
+        "0.1,0.2",
+        "--restarts",
+        "0",
+        "--instances",
+        "2",
+    ]
+    table = json.loads(run("sweep", *grid, "--status", "--json", "--store", "runs.db").stdout)
+    assert list(table) == ["solver", "n", "eps", "product", "restarts", "iterations", "done", "failed", "missing"]
+    assert table["eps"] == [0.1, 0.2, None]
+    assert table["restarts"] == [0, 0, None]
+
+
+def test_help_names_the_defaults(run):
+    text = "".join(run("sweep", "--help").stdout.split())  # names are broken at the ends of lines
+    assert "Bydefault0.1foramp,amp-paper;0.05forsa,sa-proposals,sa-fixed;0.02forlangevin." in text
+
+
+def test_export_and_merge(run, folder):
+    assert run("export", "runs.db", "--out", "runs.csv").exit_code == 0
+    assert run("export", "runs.db", "--out", "runs.parquet").exit_code == 0
     lines = (folder / "runs.csv").read_text().splitlines()
     assert lines[0] == "# store: runs.db"
     assert lines[2].startswith("key,solver,n,alpha,seed,")
     assert len(lines) == 3 + 12
     parquet = pytest.importorskip("pyarrow.parquet")
     assert parquet.read_table(folder / "runs.parquet").num_rows == 12
-    done = run("merge", "all.db", "runs.db", "runs.db", cwd=folder)
+    done = run("merge", "all.db", "runs.db", "runs.db")
     assert done.stdout.splitlines() == ["runs.db: 12 new of 12 runs", "runs.db: 0 new of 12 runs"]
 
 
-def test_success(folder):
-    table = json.loads(run("success", "runs.db", "--json", cwd=folder).stdout)
+def test_success(run, folder):
+    table = json.loads(run("success", "runs.db", "--json").stdout)
     assert set(zip(table["solver"], table["n"], table["runs"], strict=True)) == {("raf", 30, 6), ("altmin", 30, 6)}
-    done = run("success", "runs.db", "--curves", "--out", "curves.csv", cwd=folder)
-    assert done.returncode == 0
+    done = run("success", "runs.db", "--curves", "--out", "curves.csv")
+    assert done.exit_code == 0
     header = (folder / "curves.csv").read_text().splitlines()[0].split(",")
-    assert {"alpha", "trials", "p", "p_low", "p_high", "tts_50", "tts_99"} <= set(header)
+    assert {"alpha", "trials", "p", "p_low", "p_high", "device", "seconds", "tts_50", "tts_99"} <= set(header)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +119,8 @@ def test_success(folder):
         (["merge", "all.db", "none.db"], "no such store"),
     ],
 )
-def test_bad_input_gets_one_line(folder, arguments, words):
-    done = run(*arguments, cwd=folder)
-    assert done.returncode == 2
+def test_bad_input_gets_one_line(run, arguments, words):
+    done = run(*arguments)
+    assert done.exit_code == 2
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 import pytest
+from phaselect.devices import batch
 
 from phaselect import gaussian_instance
-from phaselect.devices import batch
 
 N, ROWS = 60, 81
 """Of most instances: hard enough that some fail, and rows that two or four devices cannot share equally."""

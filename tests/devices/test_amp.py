@@ -3,12 +3,12 @@
 import jax
 import numpy as np
 import pytest
-
-from phaselect import AMP, Instance, Schedule, Status, gaussian_instance
 from phaselect.devices import amp, matrix
 from phaselect.devices.backend import on
 from phaselect.devices.products import Copy
 from phaselect.solvers.amp import AMPState, amp_iteration, reader
+
+from phaselect import AMP, Instance, Schedule, Status, gaussian_instance
 from tests.exact import normalised
 from tests.solvers.test_amp import collapsed
 

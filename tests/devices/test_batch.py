@@ -6,6 +6,10 @@ from types import SimpleNamespace
 import jax
 import numpy as np
 import pytest
+from phaselect.devices import batch
+from phaselect.devices.member import GaussianBatch
+from phaselect.devices.programs import Knobs
+from phaselect.devices.refine import Answer
 from scipy.stats import kstest
 from threadpoolctl import threadpool_info
 
@@ -20,10 +24,6 @@ from phaselect import (
     gaussian_batch,
     gaussian_instance,
 )
-from phaselect.devices import batch
-from phaselect.devices.member import GaussianBatch
-from phaselect.devices.programs import Knobs
-from phaselect.devices.refine import Answer
 from phaselect.solvers import batch as solvers_batch
 from tests.devices import test_refine
 from tests.devices.conftest import ROWS, N

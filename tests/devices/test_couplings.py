@@ -1,12 +1,12 @@
 import jax
 import numpy as np
 import pytest
-
-from phaselect import Instance, gaussian_instance
 from phaselect.devices import couplings as ridge
 from phaselect.devices.member import Given
 from phaselect.problem.observables import of_signs
 from phaselect.problem.spectrum import spectrum
+
+from phaselect import Instance, gaussian_instance
 from phaselect.solvers.finish import greedy
 
 

@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
-from phaselect import AMP, PopulationAnnealing, Status, gaussian_batch, gaussian_instance
 from phaselect.devices.backend import free_bytes, on, pick
 from phaselect.devices.block_flips import block_by_kernel, block_by_loop
 from phaselect.devices.products import adjoint, forward
+
+from phaselect import AMP, PopulationAnnealing, Status, gaussian_batch, gaussian_instance
 from phaselect.experiments.executors import Batches
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.sweep import run_sweep

@@ -1,11 +1,11 @@
 import jax
 import numpy as np
 import pytest
-
-from phaselect import Langevin, Schedule, gaussian_instance
 from phaselect.devices import langevin
 from phaselect.devices.couplings import fresh_key
 from phaselect.problem.spectrum import spectrum
+
+from phaselect import Langevin, Schedule, gaussian_instance
 from phaselect.solvers.finish import greedy
 from phaselect.solvers.langevin import LangevinState, explained_part, langevin_step, wall
 from tests.devices.test_couplings import member_of

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from phaselect.devices import backend, matrix
+from phaselect.devices.products import adjoint, forward
 
 from phaselect import (
     AMP,
@@ -19,8 +21,6 @@ from phaselect import (
     solve,
     solve_instance,
 )
-from phaselect.devices import backend, matrix
-from phaselect.devices.products import adjoint, forward
 
 PROBLEM = gaussian_instance(60, 81 / 60, seed=4)
 

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from jax import export
 from jax.sharding import AbstractDevice, AbstractMesh, AxisType
-
-from phaselect import PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.devices import block_flips, population
 from phaselect.devices.couplings import couplings, fresh_key
 from phaselect.problem.observables import of_signs, to_floats
 from phaselect.problem.spectrum import spectrum
+
+from phaselect import PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.solvers.finish import greedy
 from tests.devices.test_couplings import member_of, random_signs
 from tests.exact import energies, gibbs, normalised, state_index

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
-from phaselect import AMP, Instance, Status, gaussian_instance
 from phaselect.devices import finish
 from phaselect.devices.products import Copy
 from phaselect.devices.refine import Answer, Part, refine
 from phaselect.problem.spectrum import spectrum
+
+from phaselect import AMP, Instance, Status, gaussian_instance
 from phaselect.solvers.certificate import WEAK
 from tests.devices.test_couplings import members_of, random_signs
 from tests.exact import normalised

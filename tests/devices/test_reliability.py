@@ -7,6 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from phaselect.devices import backend, batch, matrix
+from phaselect.devices.member import Given
+from phaselect.devices.programs import Knobs, compiled
 
 import phaselect
 from phaselect import (
@@ -20,9 +23,6 @@ from phaselect import (
     gaussian_batch,
     gaussian_instance,
 )
-from phaselect.devices import backend, batch, matrix
-from phaselect.devices.member import Given
-from phaselect.devices.programs import Knobs, compiled
 from tests.devices.conftest import ROWS, N
 from tests.devices.test_batch import ANNEAL, HEAT, PLAN, same_but_for_rounding, same_results, unsolvable
 

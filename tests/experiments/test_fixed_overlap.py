@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from phaselect.problem.spectrum import spectrum
+from phaselect.solvers._metropolis import random_state
 
 from phaselect import InputError, Instance, gaussian_instance
 from phaselect.experiments.fixed_overlap import exchange_kernel, predicted_measurements, sample_signs
-from phaselect.problem.spectrum import spectrum
-from phaselect.solvers._metropolis import random_state
 from phaselect.theory import saddle_point_at_overlap
 from tests import exact
 

@@ -1,39 +1,127 @@
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from phaselect import InputError
-from phaselect.experiments.contenders import CONTENDERS
+import phaselect
+from phaselect import AMP, InputError
+from phaselect.experiments import grid as module
 from phaselect.experiments.grid import Grid, Task, all_tasks, load_grids, preset, preset_names
 from phaselect.experiments.runs import run_pack
+from phaselect.solvers import registry
+from phaselect.solvers.registry import REGISTRY, Option, Recipe
 
 
 def test_grid_is_every_combination_with_the_defaults_filled_in():
-    grid = Grid(("amp", "raf", "pa"), (50, 100), (1.2, 1.3), instances=3, seed=5, eps=(0.1, 0.01))
+    grid = Grid(("amp", "raf", "pa"), (50, 100), (1.2, 1.3), instances=3, seed=5, options={"eps": (0.1, 0.01)})
     tasks = grid.tasks()
     assert len(tasks) == len(set(tasks)) == 2 * 2 * 3 * (2 + 1 + 1)
     assert {task.seed for task in tasks} == {5, 6, 7}
-    assert {(task.eps, task.product, task.replicas) for task in tasks if task.solver == "amp"} == {
-        (0.1, 1.0, None),
-        (0.01, 1.0, None),
-    }
-    assert {(task.eps, task.product, task.replicas) for task in tasks if task.solver == "raf"} == {(None, None, None)}
-    assert {(task.eps, task.product, task.replicas) for task in tasks if task.solver == "pa"} == {(None, 1.0, 64)}
+    options = {name: {task.options for task in tasks if task.solver == name} for name in grid.solver}
+    amp = (("iterations", 1219), ("product", 1.0), ("restarts", 4))
+    assert options["amp"] == {(("eps", eps), *amp) for eps in (0.1, 0.01)}
+    assert options["raf"] == {()}
+    assert options["pa"] == {(("product", 1.0), ("replicas", 64))}
 
 
 def test_the_key_is_the_content_of_the_parameters():
-    task = Task("amp", 100, 1.2, 0, eps=0.1, product=1.0)
-    assert task.key == Task("amp", 100, 1.2, 0, eps=0.1, product=1.0).key
+    task = Task.of("amp", 100, 1.2, 0)
     others = [
-        Task("sa", 100, 1.2, 0, eps=0.1, product=1.0),
-        Task("amp", 101, 1.2, 0, eps=0.1, product=1.0),
-        Task("amp", 100, 1.25, 0, eps=0.1, product=1.0),
-        Task("amp", 100, 1.2, 1, eps=0.1, product=1.0),
-        Task("amp", 100, 1.2, 0, eps=0.01, product=1.0),
-        Task("amp", 100, 1.2, 0, eps=0.1, product=2.0),
+        Task.of("amp-paper", 100, 1.2, 0),
+        Task.of("amp", 101, 1.2, 0),
+        Task.of("amp", 100, 1.25, 0),
+        Task.of("amp", 100, 1.2, 1),
+        Task.of("amp", 100, 1.2, 0, eps=0.01),
+        Task.of("amp", 100, 1.2, 0, restarts=3),
     ]
     assert len({task.key, *(other.key for other in others)}) == 7
-    written = Grid.from_dict({"solver": "amp", "n": "100", "alpha": "1.2:1.3:0.1", "eps": "0.1", "instances": 1})
-    assert written.tasks()[0].key == task.key  # however the number was written
+    written = Grid.from_dict({"solver": "amp", "n": "100", "alpha": "1.2:1.3:0.1", "product": 1, "instances": 1})
+    assert written.tasks()[0].key == task.key  # however the numbers were written
     assert Grid(("raf",), (100,), (2,)).tasks()[0].key == Grid(("raf",), (100,), (2.0,)).tasks()[0].key
+
+
+def test_an_option_of_one_solver_leaves_the_keys_of_the_others(monkeypatch):
+    before = {name: Task.of(name, 100, 1.2, 0).key for name in REGISTRY}
+
+    def hot_flow(beta=10.0):
+        return REGISTRY["altmin"].plan()
+
+    monkeypatch.setitem(registry.OPTIONS, "beta", Option("Trust", lambda it: it > 0, "positive numbers"))
+    monkeypatch.setitem(REGISTRY, "raf", Recipe("amplitude flow", hot_flow))
+    changed = {name for name in REGISTRY if Task.of(name, 100, 1.2, 0).key != before[name]}
+    assert changed == {"raf"}
+
+
+@dataclass(frozen=True)
+class Other(AMP):
+    """Message passing with a default of its own."""
+
+    converged: float = 1e-9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda solver, schedule: (replace(solver, damping=0.2), schedule),
+        lambda solver, schedule: (solver, schedule.rescaled(1.01)),
+        lambda solver, schedule: (Other(), schedule),
+    ],
+)
+def test_a_changed_default_makes_another_key(monkeypatch, change):
+    """The options are the same, and what they come to is not: old rows and new ones do not mix."""
+    task, plan = Task.of("amp", 100, 1.2, 0), REGISTRY["amp"].plan
+    before = task.key, task.plan
+
+    def changed(eps=0.1, product=1.0, restarts=4, iterations=1219):
+        return change(*plan(eps, product, restarts, iterations))
+
+    monkeypatch.setitem(REGISTRY, "amp", Recipe("message passing", changed))
+    assert Task.of("amp", 100, 1.2, 0) == task
+    assert task.key != before[0]
+    assert task.plan != before[1]
+
+
+def test_stages_of_the_front_door_are_part_of_its_key(monkeypatch):
+    from phaselect.solvers import solve
+
+    before = Task.of("solve", 100, 1.2, 0).key
+    monkeypatch.setattr(solve, "LADDER", (64, 512))
+    module._digest_of_plan.cache_clear()
+    assert Task.of("solve", 100, 1.2, 0).key != before
+    module._digest_of_plan.cache_clear()
+
+
+def test_the_key_does_not_hang_on_the_last_bits_of_a_schedule(monkeypatch):
+    """Two machines may compute a power with different rounding; their stores are merged all the same."""
+    before = Task.of("sa", 100, 1.2, 0).key
+    solver, schedule = REGISTRY["sa"].plan()
+    rounded = replace(schedule, mu=np.nextafter(schedule.mu, np.inf))
+
+    def elsewhere(eps=0.05, product=1.0):
+        return solver, rounded
+
+    monkeypatch.setitem(REGISTRY, "sa", REGISTRY["sa"]._replace(plan=elsewhere))
+    assert Task.of("sa", 100, 1.2, 0).key == before
+
+
+def test_grids_and_the_registry_are_light():
+    """Numba and SciPy take longer to load than help takes to show. Without what `import phaselect` itself loads."""
+    heavy = ["numba", "scipy", "jax", "matplotlib", "distributed"]
+    code = f"""
+import importlib, json, sys, types
+package = types.ModuleType("phaselect")
+package.__path__ = [{str(Path(phaselect.__file__).parent)!r}]
+sys.modules["phaselect"] = package
+for name in ("solvers.registry", "experiments.grid", "experiments.store", "experiments.sweep"):
+    importlib.import_module("phaselect." + name)
+print(json.dumps([name for name in {heavy} if name in sys.modules]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
 
 
 def test_instances_come_first_so_that_a_stopped_sweep_is_balanced():
@@ -51,14 +139,32 @@ def test_toml(tmp_path):
     lines = ['solver = ["amp", "pa"]', "n = 100", 'alpha = "1.1:1.2:0.05"', "replicas = [64, 128]", "instances = 4"]
     path.write_text("\n".join(["[[grid]]", *lines]))
     (grid,) = load_grids(path)
-    assert grid == Grid(("amp", "pa"), (100,), (1.1, 1.15, 1.2), instances=4, replicas=(64, 128))
+    assert grid == Grid(("amp", "pa"), (100,), (1.1, 1.15, 1.2), instances=4, options={"replicas": (64, 128)})
     assert Grid.from_dict(grid.to_dict()) == grid
 
 
 @pytest.mark.parametrize("name", preset_names())
 @pytest.mark.parametrize("scale", ["small", "paper"])
 def test_presets(name, scale):
-    assert all_tasks(preset(name, scale))
+    assert first_tasks(name, scale)
+
+
+def first_tasks(name, scale):
+    return all_tasks([replace(grid, n=grid.n[:1], alpha=grid.alpha[:1], instances=1) for grid in preset(name, scale)])
+
+
+def test_presets_say_what_the_paper_ran():
+    """One start of 3000 iterations, and one rate for all where solvers are compared, whatever our defaults are."""
+    for scale in ("small", "paper"):
+        runs = {task.solver: dict(task.options) for task in first_tasks("solvers", scale)}
+        assert runs["amp"] == {"eps": 0.1, "product": 1.0, "restarts": 0, "iterations": 3000}
+        assert runs["sa"] == {"eps": 0.1, "product": 1.0}
+        assert runs["langevin"] == {"eps": 0.1, "product": 0.75}
+        assert runs["pa"] == {"replicas": 64, "product": 1.0}
+        for task in first_tasks("amp", scale):
+            solver, schedule = REGISTRY[task.solver].plan(**dict(task.options))
+            assert solver.restarts == 0
+            assert len(schedule) == 3000
 
 
 def test_the_papers_sizes():
@@ -78,6 +184,8 @@ def test_the_papers_sizes():
         ({"solver": "amp", "n": 100, "alpha": "nonsense"}, "FIRST:LAST:STEP"),
         ({"solver": "raf", "n": 100, "alpha": 1.2, "eps": 0.1}, "no such parameter for raf"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "eps": 0}, "positive"),
+        ({"solver": "amp", "n": 100, "alpha": 1.2, "restarts": 0.5}, "whole numbers"),
+        ({"solver": "pa", "n": 100, "alpha": 1.2, "replicas": 1}, "2 or more"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "instances": 0}, "instances"),
         ({"solver": "amp", "n": ["x"], "alpha": 1.2}, "give numbers"),
         ({"solver": "amp", "n": "nan", "alpha": 1.2}, "finite numbers"),
@@ -104,11 +212,11 @@ def test_bad_files_get_one_line(tmp_path, text):
         load_grids(tmp_path / "missing.toml")
 
 
-@pytest.mark.parametrize("solver", CONTENDERS)
-def test_every_contender_recovers_an_easy_instance(solver):
-    """Alternating minimisation needs many measurements: six for each unknown are enough for all."""
-    (task,) = Grid((solver,), (60,), (6.0,), instances=1).tasks()
-    (row,) = run_pack([task])
-    assert row["error"] == ""
-    assert row["m"] > 0.99
-    assert row["mse_y"] < 1e-6
+def test_every_solver_of_the_registry_recovers_an_easy_instance():
+    """Alternating minimisation needs many measurements: six per unknown are enough for all."""
+    rows = run_pack(Grid(tuple(REGISTRY), (40,), (6.0,), instances=1).tasks())
+    assert [row["solver"] for row in rows] == list(REGISTRY)
+    for row in rows:
+        assert row["error"] == ""
+        assert row["m"] > 0.99, row["solver"]
+        assert row["mse_y"] < 1e-6

@@ -7,6 +7,7 @@ from phaselect import InputError
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.runs import failed, git_revision, run_pack
 from phaselect.experiments.store import VERSION, Store
+from phaselect.solvers.registry import OPTIONS
 
 TASKS = Grid(("raf",), (20,), (3.0, 4.0), instances=2).tasks()
 
@@ -31,10 +32,32 @@ def test_rows_come_back(path, rows):
     by_key = {row["key"]: row for row in rows}
     assert len(table) == 4
     for i, key in enumerate(table["key"]):
-        for name in ("solver", "n", "alpha", "seed", "status", "m", "O", "mse_y", "mse_x", "iterations", "seconds"):
+        for name in ("solver", "n", "alpha", "seed", "status", "m", "O", "mse_y", "mse_x", "sweeps", "seconds"):
             assert table[name][i] == by_key[key][name]
-        assert np.isnan(table["eps"][i])
+        assert all(np.isnan(table[option][i]) for option in OPTIONS)
         assert table["revision"][i] == git_revision()
+
+
+def test_options_are_columns_whatever_they_are(tmp_path, rows):
+    """One that the registry does not know needs no other schema."""
+    options = ['{"eps": 0.1}', '{"colour": 7, "eps": 0.01}']
+    with Store(tmp_path / "runs.db") as store:
+        store.add([row | {"options": text} for row, text in zip(rows, options, strict=False)])
+        table = store.table()
+    assert sorted(table["eps"]) == [0.01, 0.1]
+    assert table["colour"][table["eps"] == 0.01] == 7
+    assert np.isnan(table["colour"][table["eps"] == 0.1])
+
+
+def test_times_are_of_one_device(tmp_path, rows):
+    """A pack is cut by the times of the device that it goes to."""
+    seconds = [1.0, 3.0, 0.25, 9.0]
+    stamps = [{"device": ""}, {"device": ""}, {"device": "gpu"}, {"status": "FAILED"}]
+    with Store(tmp_path / "runs.db") as store:
+        store.add([row | {"seconds": s} | stamp for row, s, stamp in zip(rows, seconds, stamps, strict=True)])
+        assert store.times("") == {TASKS[0].kind: (2, 4.0)}
+        assert store.times("gpu") == {TASKS[0].kind: (1, 0.25)}
+        assert store.times("cpu") == {}
 
 
 def test_done_rows_stay_and_failed_rows_are_replaced(tmp_path, rows):
@@ -93,10 +116,14 @@ def damage_empty(path):
     path.write_bytes(b"")
 
 
-def damage_version(path):
+def damage_version(path, version=VERSION + 1):
     connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
+
+
+def damage_older(path):
+    damage_version(path, VERSION - 1)
 
 
 def damage_other_file(path):
@@ -123,7 +150,8 @@ def damage_inside(path):
         (damage_truncate, "truncated"),
         (damage_short, "truncated"),
         (damage_empty, "truncated"),
-        (damage_version, f"version {VERSION + 1}"),
+        (damage_version, f"version {VERSION + 1}.*update it"),
+        (damage_older, f"version {VERSION - 1}.*name another file"),
         (damage_other_file, "not a store"),
         (damage_text, "not a store"),
         (damage_inside, "malformed"),
@@ -177,14 +205,3 @@ def test_a_missing_store(tmp_path):
         Store(tmp_path / "none.db", read_only=True)
     with pytest.raises(InputError, match="not a folder"):
         Store(tmp_path / "none" / "runs.db")
-
-
-@pytest.mark.parametrize("read_only", [True, False])
-def test_a_store_of_the_first_version_is_brought_up_to_date(path, rows, read_only):
-    connection = sqlite3.connect(path)
-    connection.executescript("ALTER TABLE runs DROP COLUMN device; PRAGMA user_version = 1;")
-    connection.close()
-    with Store(path, read_only=read_only) as store:
-        table = store.table()
-    assert list(table["device"]) == [""] * 4
-    assert set(table["key"]) == {row["key"] for row in rows}

@@ -8,15 +8,17 @@ from scipy.stats import binomtest
 
 from phaselect import InputError
 from phaselect.base.tables import Table
+from phaselect.experiments import limits
 from phaselect.experiments.limits import (
+    Alpha50,
     Interval,
-    Threshold,
     alpha_50,
+    alpha_50_table,
     large_n_limit,
     logistic_midpoint,
-    thresholds,
 )
-from phaselect.experiments.success import success_table, time_to_solution, wilson
+from phaselect.experiments.success import success_table, time_to_solution, timed_on_one_core, wilson
+from phaselect.solvers.registry import OPTIONS
 
 ALPHAS = np.round(np.arange(1.1, 1.476, 0.025), 3)
 
@@ -24,7 +26,8 @@ ALPHAS = np.round(np.arange(1.1, 1.476, 0.025), 3)
 def rows(outcomes, alphas=ALPHAS, seconds=1.0, **parameters):
     """A table as a store gives it; `outcomes` has a line for each instance and a column for each alpha."""
     count = outcomes.size
-    fixed = {"solver": "amp", "n": 100, "eps": 0.1, "product": 1.0, "replicas": math.nan} | parameters
+    fixed = {"solver": "amp", "n": 100, **dict.fromkeys(OPTIONS, math.nan), "plan": "plan-0", "device": ""}
+    fixed |= {"eps": 0.1, "product": 1.0} | parameters
     columns = {name: np.array([value] * count) for name, value in fixed.items()}
     columns["alpha"] = np.tile(alphas, len(outcomes))
     columns["seed"] = np.repeat(np.arange(len(outcomes)), alphas.size)
@@ -33,6 +36,10 @@ def rows(outcomes, alphas=ALPHAS, seconds=1.0, **parameters):
     columns["status"] = np.where(outcomes.ravel(), "RECOVERED", "NOT_RECOVERED")
     columns["seconds"] = np.full(count, seconds)
     return Table(columns)
+
+
+def together(parts):
+    return Table({name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns})
 
 
 def draw(rng, middle, width, instances=100):
@@ -54,6 +61,31 @@ def test_success_needs_both_conditions_and_crashes_are_no_runs():
     assert (found["trials"][0], found["crashed"][0], found["successes"][0]) == (3, 1, 1)
     assert found["p"][0] == pytest.approx(1 / 3)
     assert found["seconds"][0] == 2.0
+
+
+def test_times_of_devices_are_kept_apart_and_successes_are_not():
+    one = np.array([1.2])
+    core = rows(np.array([[True], [False]]), alphas=one, seconds=4.0)
+    gpu = rows(np.array([[True], [True]]), alphas=one, seconds=0.5, device="gpu")
+    found = success_table(together([core, gpu]))
+    assert found["device"].tolist() == ["", "gpu"]
+    assert found["seconds"].tolist() == [4.0, 0.5]
+    assert found["timed"].tolist() == [2, 2]
+    assert found["p"].tolist() == [0.75, 0.75]
+    assert found["tts_99"].tolist() == [time_to_solution(0.75, seconds, 0.99) for seconds in (4.0, 0.5)]
+    core_only = success_table(timed_on_one_core(together([core, gpu])))
+    assert {name: column.tolist() for name, column in core_only.items() if name not in OPTIONS} == {
+        name: column[:1].tolist() for name, column in found.items() if name not in OPTIONS
+    }
+    assert np.isnan(success_table(timed_on_one_core(gpu))["seconds"][0])
+
+
+def test_runs_of_another_plan_are_another_curve():
+    """As when a solver's default was changed between two sweeps into one store."""
+    old, new = (rows(np.full((3, 1), good), alphas=np.array([1.2]), plan=plan) for good, plan in ((0, "a"), (1, "b")))
+    found = success_table(together([old, new]))
+    assert dict(zip(found["plan"], found["p"], strict=True)) == {"a": 0.0, "b": 1.0}
+    assert len(alpha_50_table(together([old, new]))["plan"]) == 2
 
 
 def test_midpoint_is_the_maximum_of_the_likelihood():
@@ -78,6 +110,13 @@ def test_midpoint_of_a_steep_curve_on_an_uneven_grid():
     assert 1.1 < found < 1.15
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Fewer replicates: the ends of an interval are rougher, at the fifth of 200, and the coverage is the same."""
+    monkeypatch.setattr(limits, "REPLICATES", 200)
+
+
+@pytest.mark.usefixtures("quick")
 def test_interval_of_alpha_50_covers_the_truth():
     """95 % nominal: of 200 intervals 182 to 198 must cover (within three standard deviations)."""
     rng = np.random.default_rng(1)
@@ -103,7 +142,8 @@ def test_a_jump_between_two_alphas_is_known_to_the_gap():
     assert value == pytest.approx(1.2125, abs=1e-3)
 
 
-@pytest.mark.parametrize("instances", [1, 2, 3, 5, 10])
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("instances", [1, 2, 5, 10])
 def test_few_instances_of_a_steep_curve_are_covered_too(instances):
     """Nominal 95 %; of 200 intervals at least 182 must cover."""
     rng = np.random.default_rng(instances)
@@ -114,6 +154,7 @@ def test_few_instances_of_a_steep_curve_are_covered_too(instances):
     assert covered >= 182
 
 
+@pytest.mark.usefixtures("quick")
 def test_intervals_are_in_order_whatever_the_data():
     rng = np.random.default_rng(7)
     for _ in range(100):
@@ -145,11 +186,11 @@ def test_curves_that_do_not_cross_one_half():
     assert (low, high) == (1.0, 1.1)
 
 
-def test_thresholds_tell_curves_apart():
+def test_the_table_of_alpha_50_tells_curves_apart():
     rng = np.random.default_rng(3)
     parts = [rows(draw(rng, middle, 0.02), n=n) for n, middle in ((100, 1.25), (200, 1.2))]
-    table = Table({name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns})
-    found = thresholds(table)
+    table = together(parts)
+    found = alpha_50_table(table)
     assert found["n"].tolist() == [100, 200]
     assert np.allclose(found["alpha_50"], [1.25, 1.2], atol=0.01)
     assert found["instances"].tolist() == [100, 100]
@@ -162,7 +203,7 @@ def test_large_n_limit_of_exact_thresholds():
 
     def threshold(n):
         value = 1.13 + 0.9 * n**-0.5
-        return Threshold(Interval(value, value, value), value + 0.001 * rng.standard_normal(1000), 100)
+        return Alpha50(Interval(value, value, value), value + 0.001 * rng.standard_normal(1000), 100)
 
     fit = large_n_limit(sizes, [threshold(n) for n in sizes])
     assert fit.limit.value == pytest.approx(1.13, abs=1e-6)
@@ -178,7 +219,7 @@ def test_large_n_limit_leaves_out_sizes_that_say_little():
 
     def threshold(value, instances):
         spread = 0.002 * rng.standard_normal(1000) if instances > 1 else np.zeros(1000)
-        return Threshold(Interval(value, value - 0.004, value + 0.004), value + spread, instances)
+        return Alpha50(Interval(value, value - 0.004, value + 0.004), value + spread, instances)
 
     found = [threshold(1.13 + 0.9 * n**-0.5, 100) for n in (100, 200, 400, 800)]
     alone = large_n_limit([100, 200, 400, 800], found)
@@ -186,21 +227,21 @@ def test_large_n_limit_leaves_out_sizes_that_say_little():
 
 
 def test_large_n_limit_of_three_sizes_takes_the_exponent_for_granted():
-    known = [Threshold(Interval(v, v - 0.01, v + 0.01), np.full(1000, v), 50) for v in (1.22, 1.19, 1.17)]
+    known = [Alpha50(Interval(v, v - 0.01, v + 0.01), np.full(1000, v), 50) for v in (1.22, 1.19, 1.17)]
     fit = large_n_limit([100, 200, 400], known)
     assert fit.exponent == 0.5
     assert math.isnan(large_n_limit([100, 200], known[:2]).limit.value)
-    unknown = Threshold(Interval(math.nan, 1.1, math.inf), np.full(1000, math.nan), 50)
+    unknown = Alpha50(Interval(math.nan, 1.1, math.inf), np.full(1000, math.nan), 50)
     assert math.isnan(large_n_limit([100, 200, 400], [*known[:2], unknown]).limit.value)
-    with pytest.raises(InputError, match="for each size"):
+    with pytest.raises(InputError, match="of each size"):
         large_n_limit([100, 200], known)
 
 
-def test_limits_are_in_the_table_of_thresholds():
+def test_limits_are_in_the_table_of_alpha_50():
     rng = np.random.default_rng(8)
     parts = [rows(draw(rng, 1.13 + 0.9 * n**-0.5, 0.02), n=n) for n in (100, 200, 400, 800)]
-    table = Table({name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns})
-    found = Table(thresholds(table)).where(kind="limit")
+    table = together(parts)
+    found = Table(alpha_50_table(table)).where(kind="limit")
     assert found["n"].tolist() == [0]
     assert found["low"][0] < 1.13 < found["high"][0]
 

@@ -1,5 +1,6 @@
 """Sweeps with real parts: processes that are killed, a Dask cluster that loses a worker, Ctrl-C."""
 
+import json
 import os
 import signal
 import subprocess
@@ -12,16 +13,18 @@ import numpy as np
 import psutil
 import pytest
 
-from phaselect import InputError
-from phaselect.cli.console import plain
-from phaselect.experiments import contenders
-from phaselect.experiments.executors import Batches, Dask, Here, Processes
+from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status
+from phaselect.experiments import sweep
+from phaselect.experiments.executors import Batches, Dask, InProcess, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
+from phaselect.experiments.runs import run_pack, warm_up
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import Packer, run_sweep, status
 
-GRID = Grid(("sa", "amp", "raf"), (60, 80), (1.3, 1.5), instances=8, eps=(0.02,))  # 96 runs of up to 0.3 s
-OPTIONS = ["--solver", "sa,amp,raf", "--n", "60,80", "--alpha", "1.3,1.5", "--eps", "0.02", "--instances", "8"]
+GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=6, options={"eps": (0.03,)})  # 24 runs of up to 0.2 s
+COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03"]
+LONG = 400  # instances, which no test waits for
+SMALL = Grid(("raf", "altmin"), (30,), (3.0,), instances=3)
 
 
 def table_of(path):
@@ -32,16 +35,17 @@ def table_of(path):
 
 
 def assert_same_table(path, expected):
+    """The rows that are expected are there, the same; others may be."""
     found = table_of(path)
+    chosen = np.isin(found["key"], expected["key"])
     for name, column in expected.items():
-        np.testing.assert_array_equal(found[name], column, err_msg=name)
+        np.testing.assert_array_equal(found[name][chosen], column, err_msg=name)
 
 
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory):
     path = tmp_path_factory.mktemp("serial") / "runs.db"
-    summary = run_sweep([GRID], path, Here())
-    assert summary == (96, 0, 96, 0, "")
+    assert run_sweep([GRID], path, InProcess()) == (24, 0, 24, 0, "")
     return table_of(path)
 
 
@@ -53,77 +57,65 @@ def rows_in(path):
         return 0
 
 
-def start_sweep(path, *more):
-    command = [sys.executable, "-m", "phaselect", "sweep", *OPTIONS, "--store", str(path), *more]
+def start_sweep(path, instances, *more):
+    """A sweep in processes of its own, once it has added a row."""
+    options = [*COMMAND, "--instances", str(instances), "--store", str(path), *more]
+    command = [sys.executable, "-m", "phaselect", "sweep", *options]
+    before = rows_in(path)
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 60
-    while rows_in(path) < 10:  # readers see rows while the sweep runs
+    while rows_in(path) <= before:  # readers see rows while the sweep runs
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
-        time.sleep(0.05)
+        time.sleep(0.02)
     return process
 
 
-def test_processes_give_the_serial_table(tmp_path, serial):
-    assert run_sweep([GRID], tmp_path / "runs.db", Processes(2)).added == 96
+def test_a_killed_worker_is_replaced(tmp_path, serial):
+    process = start_sweep(tmp_path / "runs.db", 6, "--workers", "1")
+    victims = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    victims[0].kill()
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "24 of 24 runs, 24 new, 0 failed" in out
     assert_same_table(tmp_path / "runs.db", serial)
 
 
-def test_only_what_is_missing_is_computed(tmp_path, serial):
+def test_a_killed_driver_loses_nothing_and_ctrl_c_ends_its_heir_cleanly(tmp_path, serial):
     path = tmp_path / "runs.db"
-    part = Grid(("sa", "amp"), (60,), (1.3, 1.5), instances=5, eps=(0.02,))
-    assert run_sweep([part], path, Here()).added == 20
-    assert run_sweep([GRID], path, Here()) == (96, 20, 76, 0, "")
-    assert run_sweep([GRID], path, Here()) == (96, 96, 0, 0, "")
-    assert_same_table(path, serial)
-
-
-def test_a_killed_driver_loses_nothing(tmp_path, serial):
-    path = tmp_path / "runs.db"
-    process = start_sweep(path, "--workers", "2")
+    process = start_sweep(path, LONG, "--workers", "2")
     workers = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate()
     before = rows_in(path)
-    assert 10 <= before < 96
+    assert before >= 1
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive  # workers do not outlive their driver
-    done = subprocess.run(
-        [sys.executable, "-m", "phaselect", "sweep", *OPTIONS, "--store", str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert f"96 of 96 runs, {96 - before} new, 0 failed" in done.stdout
+    interrupted(start_sweep(path, LONG, "--workers", "2"), path)
+    assert before < rows_in(path) < 4 * LONG
+    run_sweep([GRID], path, InProcess())
     assert_same_table(path, serial)
 
 
-@pytest.mark.parametrize("where", [("--workers", "2"), ("--workers", "0"), ("--local-cluster", "2")])
-def test_ctrl_c_finishes_the_running_and_exits_cleanly(tmp_path, serial, where):
-    path = tmp_path / "runs.db"
-    process = start_sweep(path, *where)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
+def interrupted(process, path):
+    """Ctrl-C: to the driver and its workers, as a terminal does."""
+    os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "finishing the runs in hand" in err
     assert "interrupted: the same command goes on" in err
     assert "Traceback" not in err
-    assert 10 <= rows_in(path) < 96
-    assert f"{rows_in(path)} of 96 runs" in out
-    run_sweep([GRID], path, Here())
-    assert_same_table(path, serial)
+    assert f"{rows_in(path)} of {4 * LONG} runs" in out
 
 
-def test_a_killed_process_is_replaced(tmp_path, serial):
+@pytest.mark.slow
+@pytest.mark.parametrize("where", [("--workers", "0"), ("--local-cluster", "2")])
+def test_ctrl_c_elsewhere(tmp_path, serial, where):
     path = tmp_path / "runs.db"
-    process = start_sweep(path, "--workers", "2")
-    victims = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
-    victims[0].kill()
-    out, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert "96 of 96 runs, 96 new, 0 failed" in out
+    interrupted(start_sweep(path, LONG, *where), path)
+    run_sweep([GRID], path, InProcess())
     assert_same_table(path, serial)
 
 
@@ -135,89 +127,80 @@ class Poison(Task):
 
 
 def test_a_task_that_kills_its_process_is_recorded_and_the_rest_is_done():
-    good = Grid(("raf",), (30,), (3.0,), instances=3).tasks()
-    poison = Poison("raf", 30, 3.0, 99)
-    packs = [[good[0]], [poison], [good[1]], [good[2]]]
-    outcomes = list(Processes(2).outcomes(iter(packs), lambda: False))
-    errors = [(pack, outcome) for pack, outcome in outcomes if isinstance(outcome, Exception)]
-    assert [pack for pack, _ in errors] == [[poison]]
-    assert "died" in str(errors[0][1])
-    assert {pack[0].seed for pack, _ in outcomes} == {0, 1, 2, 99}
-    assert len(outcomes) == 4
+    good = Grid(("raf",), (30,), (3.0,), instances=1).tasks()
+    poison = Poison("raf", 30, 3.0, 99, ())
+    outcomes = list(Processes(1).outcomes(iter([[poison], good]), lambda: False))
+    assert [pack for pack, _ in outcomes] == [[poison], good]
+    assert "died" in str(outcomes[0][1])
+    assert [row["key"] for row in outcomes[1][1]] == [good[0].key]
 
 
-@pytest.fixture(scope="module")
-def cluster():
+def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial):
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        yield cluster
-
-
-def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial, cluster):
     path = tmp_path / "runs.db"
     seen = []
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
 
-    def kill_one():
-        while rows_in(path) < 15:
-            time.sleep(0.02)
-        worker = next(iter(cluster.workers.values()))
-        seen.append((rows_in(path), worker.pid))
-        os.kill(worker.pid, signal.SIGKILL)
+        def kill_one():
+            while rows_in(path) < 3:
+                time.sleep(0.02)
+            worker = next(iter(cluster.workers.values()))
+            seen.append(rows_in(path))
+            os.kill(worker.pid, signal.SIGKILL)
 
-    killer = threading.Thread(target=kill_one, daemon=True)
-    killer.start()
-    summary = run_sweep([GRID], path, Dask(cluster.scheduler_address))
-    killer.join(timeout=30)
-    assert seen
-    assert seen[0][0] < 96
-    assert summary == (96, 0, 96, 0, "")
+        killer = threading.Thread(target=kill_one, daemon=True)
+        killer.start()
+        assert run_sweep([GRID], path, Dask(cluster.scheduler_address)) == (24, 0, 24, 0, "")
+        killer.join(timeout=30)
+    assert 3 <= seen[0] < 24
     assert_same_table(path, serial)
-
-
-def test_a_local_dask_cluster_from_the_command_line(tmp_path):
-    grid = ["--solver", "raf", "--n", "30", "--alpha", "2,3", "--instances", "3"]
-    command = ["sweep", *grid, "--local-cluster", "2", "--store", "runs.db"]
-    done = subprocess.run(
-        [sys.executable, "-m", "phaselect", *command], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "6 of 6 runs, 6 new, 0 failed" in done.stdout
 
 
 def test_no_scheduler_gets_one_line(tmp_path):
     with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):
-        run_sweep([GRID], tmp_path / "runs.db", Dask("tcp://127.0.0.1:9", timeout=1))
+        run_sweep([GRID], tmp_path / "runs.db", Dask("tcp://127.0.0.1:9", timeout=0.2))
+
+
+def test_only_what_is_missing_is_computed(tmp_path):
+    path = tmp_path / "runs.db"
+    whole = tmp_path / "whole.db"
+    run_sweep([SMALL], whole, InProcess())
+    assert run_sweep([Grid(("raf",), (30,), (3.0,), instances=2)], path, InProcess()).added == 2
+    assert run_sweep([SMALL], path, InProcess()) == (6, 2, 4, 0, "")
+    assert run_sweep([SMALL], path, InProcess()) == (6, 6, 0, 0, "")
+    assert_same_table(path, table_of(whole))
 
 
 def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
     path = tmp_path / "runs.db"
-    grid = Grid(("raf", "altmin"), (30,), (3.0,), instances=3)
-    sound = contenders.CONTENDERS["raf"]
+    warm_up("raf")
+    sound = ReweightedAmplitudeFlow.run
 
-    class Stumbling:
-        def run(self, problem, schedule, *, seed):
-            if seed == 1:
-                raise FloatingPointError("stumbled\nbadly")
-            return sound.run(problem, seed)
+    def stumbling(self, problem, schedule, *, seed):
+        if seed == 1:
+            raise FloatingPointError("stumbled\nbadly")
+        return sound(self, problem, schedule, seed=seed)
 
-    monkeypatch.setitem(contenders.CONTENDERS, "raf", sound._replace(plan=lambda: (Stumbling(), None)))
-    assert run_sweep([grid], path, Here()) == (6, 0, 6, 1, "")
-    table = status([grid], path)
+    monkeypatch.setattr(ReweightedAmplitudeFlow, "run", stumbling)
+    assert run_sweep([SMALL], path, InProcess()) == (6, 0, 6, 1, "")
+    table = status([SMALL], path)
     assert dict(zip(table["solver"], table["failed"], strict=True)) == {"raf": 1, "altmin": 0}
     with Store(path, read_only=True) as store:
         assert list(store.failures().values()) == ["FloatingPointError: stumbled badly"]
     monkeypatch.undo()
-    assert run_sweep([grid], path, Here()) == (6, 6, 0, 1, "")  # not forgotten
-    assert run_sweep([grid], path, Here(), retry_failed=True) == (6, 5, 1, 0, "")
+    assert run_sweep([SMALL], path, InProcess()) == (6, 6, 0, 1, "")  # not forgotten
+    assert run_sweep([SMALL], path, InProcess(), retry_failed=True) == (6, 5, 1, 0, "")
 
 
-def test_time_limit_stops_taking_new_runs(tmp_path):
-    summary = run_sweep([GRID], tmp_path / "runs.db", Here(), time_limit=0.3)
+def test_time_limit_stops_taking_new_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "PACK_SECONDS", 1e-9)  # every run is a pack
+    path, pause = tmp_path / "runs.db", lambda progress: time.sleep(0.4)  # after each pack
+    summary = run_sweep([GRID], path, InProcess(), time_limit=1.0, progress=pause)
     assert summary.stopped == "out of time"
-    assert 0 < summary.added < 96
-    missing = status([], tmp_path / "runs.db")["missing"]  # of the grid that the store remembers
-    assert missing.sum() == 96 - summary.added
+    assert 0 < summary.added < 24
+    missing = status([], path)["missing"]  # of the grid that the store remembers
+    assert missing.sum() == 24 - summary.added
 
 
 def test_short_runs_are_packed_and_long_ones_are_not():
@@ -235,81 +218,87 @@ def test_short_runs_are_packed_and_long_ones_are_not():
 
 
 def test_times_are_learnt_from_the_store_and_from_rows(tmp_path):
-    grid = Grid(("raf", "sa"), (30,), (3.0,), instances=3)
-    run_sweep([grid], tmp_path / "runs.db", Here())
-    with Store(tmp_path / "runs.db", read_only=True) as store:
-        times, table = store.times(), store.table()
-    packer = Packer(grid.tasks(), {})
-    packer.learn([{name: plain(table[name][i]) for name in table.columns} for i in range(len(table))])
-    assert set(times) == {task.kind for task in grid.tasks()} == set(packer.times)
-    for task in grid.tasks():
+    path = tmp_path / "runs.db"
+    run_sweep([SMALL], path, InProcess())
+    with Store(path, read_only=True) as store:
+        times, table = store.times(""), store.table()
+    packer = Packer(SMALL.tasks(), {})
+    names = ("solver", "n", "plan", "status", "seconds")
+    packer.learn([dict(zip(names, row, strict=True)) for row in zip(*(table[name] for name in names), strict=True)])
+    assert set(times) == {task.kind for task in SMALL.tasks()} == set(packer.times)
+    for task in SMALL.tasks():
         assert times[task.kind] == pytest.approx(packer.times[task.kind])
         assert packer.expected(task) == pytest.approx(table.where(solver=task.solver)["seconds"].mean())
 
 
-def test_one_svd_serves_all_solvers_on_an_instance(monkeypatch):
-    from phaselect.experiments.runs import run_pack, warm_up
-
-    for solver in ("sa", "pa", "altmin"):
-        warm_up(solver)
-    count = []
-    svd = np.linalg.svd
-    monkeypatch.setattr(np.linalg, "svd", lambda *args, **options: count.append(1) or svd(*args, **options))
-    run_pack(Grid(("sa", "pa", "altmin"), (40,), (2.0,), instances=2).tasks())
-    assert len(count) == 2
-
-
-def test_every_solver_that_shares_the_svd_is_charged_for_it(monkeypatch):
-    from phaselect.experiments.runs import run_pack, warm_up
+def test_one_svd_serves_all_solvers_on_an_instance_and_each_is_charged_for_it(monkeypatch):
     from phaselect.problem import spectrum as module
 
-    for solver in ("altmin", "sa", "raf", "amp"):
+    solvers = ("altmin", "sa", "raf", "amp")
+    for solver in solvers:
         warm_up(solver)
+    count = []
     decompose = module._decompose
-    monkeypatch.setattr(module, "_decompose", lambda problem: time.sleep(0.5) or decompose(problem))
-    rows = run_pack(Grid(("altmin", "sa", "raf", "amp"), (40,), (4.0,), instances=1).tasks())
-    seconds = {row["solver"]: row["seconds"] for row in rows}
-    assert seconds["altmin"] > 0.5
-    assert seconds["sa"] > 0.5
-    assert seconds["raf"] < 0.5
-    assert seconds["amp"] < 0.5
+
+    def slow(problem):
+        count.append(problem)
+        time.sleep(0.3)
+        return decompose(problem)
+
+    monkeypatch.setattr(module, "_decompose", slow)
+    seconds = {row["solver"]: row["seconds"] for row in run_pack(Grid(solvers, (40,), (4.0,), instances=1).tasks())}
+    assert len(count) == 1
+    assert min(seconds["altmin"], seconds["sa"]) > 0.3
+    assert max(seconds["raf"], seconds["amp"]) < 0.3
+
+
+def test_sweeps_count_updates_of_every_sign():
+    """Not proposals: the annealer's column is comparable to that of solvers that update all signs at once."""
+    tasks = Grid(("sa", "pa", "raf"), (20,), (1.2,), instances=1, options={"replicas": (4,)}).tasks()
+    rows = {row["solver"]: row for row in run_pack(tasks)}
+    for solver, at_each, copies in (("sa", 100, 1), ("pa", 8, 4), ("raf", 1, 1)):
+        sweeps = rows[solver]["sweeps"]
+        assert sweeps % (at_each * copies) == 0
+        assert 0 < sweeps <= 3000 * at_each * copies
+
+
+def test_rows_say_what_was_run():
+    (row,) = run_pack([Task.of("sa", 20, 4.0, seed=0, eps=0.2)])
+    assert json.loads(row["options"]) == {"eps": 0.2, "product": 1.0}
+    assert row["plan"] == Task.of("sa", 30, 2.0, seed=1, eps=0.2).plan != Task.of("sa", 20, 4.0, seed=0).plan
 
 
 def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
-    from phaselect import Status
-    from phaselect.experiments.runs import run_pack
-
-    sound = contenders.CONTENDERS["raf"]
-
-    class Halted:
-        def run(self, problem, schedule, *, seed):
-            return replace(sound.run(problem, seed), status=Status.INTERRUPTED)
-
-    monkeypatch.setitem(contenders.CONTENDERS, "raf", sound._replace(plan=lambda: (Halted(), None)))
+    warm_up("raf")
+    sound = ReweightedAmplitudeFlow.run
+    monkeypatch.setattr(
+        ReweightedAmplitudeFlow,
+        "run",
+        lambda *arguments, **options: replace(sound(*arguments, **options), status=Status.INTERRUPTED),
+    )
     with pytest.raises(KeyboardInterrupt):
         run_pack(Grid(("raf",), (20,), (3.0,), instances=1).tasks())
 
 
-def test_batches_on_a_device_fill_the_same_store(tmp_path):
+AMP_GRID = Grid(("amp",), (30,), (4.0,), instances=8)
+
+
+def one_by_one(solver, problems, schedule, *, seeds, device):
+    """What a batch comes to, without JAX, which takes its time to compile."""
+    return [solver.run(problem, schedule, seed=seed) for problem, seed in zip(problems, seeds, strict=True)]
+
+
+@pytest.mark.parametrize("batch", [one_by_one, pytest.param(AMP.run_batch, marks=pytest.mark.slow)])
+def test_batches_on_a_device_fill_the_same_store(tmp_path, monkeypatch, batch):
     """On the same instances, so that a sweep goes on on either side; the rows say where they were run."""
+    monkeypatch.setattr(AMP, "run_batch", batch)
     path = tmp_path / "runs.db"
-    grid = Grid(("amp",), (60,), (1.4, 2.0), instances=16, eps=(0.1,))
-    assert run_sweep([replace(grid, instances=8)], path, Here()) == (16, 0, 16, 0, "")
-    assert run_sweep([grid], path, Batches("cpu")) == (32, 16, 16, 0, "")
+    assert run_sweep([replace(AMP_GRID, instances=4)], path, InProcess()) == (4, 0, 4, 0, "")
+    assert run_sweep([AMP_GRID], path, Batches("cpu")) == (8, 4, 4, 0, "")
     rows = table_of(path)
-    assert sorted(rows["device"]) == [""] * 16 + ["cpu"] * 16
-    good = (rows["m"] > 0.99) & (rows["mse_y"] < 1e-6)
-    for device in ("", "cpu"):
-        mine = rows["device"] == device
-        assert good[mine & (rows["alpha"] == 2.0)].mean() > 0.8
-        np.testing.assert_array_equal(good[mine], rows["status"][mine] == "RECOVERED")
-    assert run_sweep([grid], path, Here()) == (32, 32, 0, 0, "")
-    alone = tmp_path / "alone.db"
-    run_sweep([grid], alone, Here())
-    other = table_of(alone)
-    both = (rows["status"] == "RECOVERED") & (other["status"] == "RECOVERED")
-    assert both.sum() >= 20
-    assert abs(int((rows["status"] == "RECOVERED").sum()) - int((other["status"] == "RECOVERED").sum())) <= 3
+    assert rows["device"].tolist() == [""] * 4 + ["cpu"] * 4
+    assert np.sum(rows["status"] == "RECOVERED") >= 7
+    assert run_sweep([AMP_GRID], path, InProcess()) == (8, 8, 0, 0, "")
 
 
 def test_batches_say_what_they_cannot_do(tmp_path):
@@ -320,30 +309,24 @@ def test_batches_say_what_they_cannot_do(tmp_path):
 
 def test_an_interrupt_in_a_batch_keeps_what_is_done(tmp_path, monkeypatch):
     """The second Ctrl-C comes while a batch is running: members that were done are rows, the others are not."""
-    from phaselect import AMP, Status
-
-    whole = AMP.run_batch
 
     def half_done(*arguments, **options):
-        results = whole(*arguments, **options)
+        results = one_by_one(*arguments, **options)
         return [replace(r, status=Status.INTERRUPTED) if k % 2 else r for k, r in enumerate(results)]
 
     monkeypatch.setattr(AMP, "run_batch", half_done)
     path = tmp_path / "runs.db"
     with pytest.raises(KeyboardInterrupt):
-        run_sweep([Grid(("amp",), (60,), (2.0,), instances=16, eps=(0.1,))], path, Batches("cpu"))
-    assert rows_in(path) == 8
+        run_sweep([AMP_GRID], path, Batches("cpu"))
+    assert rows_in(path) == 4
 
 
 def test_a_batch_that_fails_is_rows_that_say_so(tmp_path, monkeypatch):
-    from phaselect import AMP
-
     def too_large(*arguments, **options):
         raise InputError("an instance with N = 60 needs 9 GiB on the device, which has 1 GiB left")
 
     monkeypatch.setattr(AMP, "run_batch", too_large)
     path = tmp_path / "runs.db"
-    summary = run_sweep([Grid(("amp",), (60,), (2.0,), instances=2)], path, Batches("cpu"))
-    assert summary == (2, 0, 2, 2, "")
+    assert run_sweep([replace(AMP_GRID, instances=2)], path, Batches("cpu")) == (2, 0, 2, 2, "")
     with Store(path, read_only=True) as store:
         assert "needs 9 GiB" in next(iter(store.failures().values()))

@@ -9,7 +9,7 @@ import pytest
 
 from phaselect import InputError
 from phaselect.base.tables import Table, load_table
-from phaselect.experiments.executors import Here
+from phaselect.experiments.executors import InProcess
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.sweep import run_sweep
 from phaselect.figures import gallery
@@ -17,6 +17,9 @@ from phaselect.figures.context import Context
 from phaselect.figures.gallery import FIGURES, Studio, draw, figure_module
 from phaselect.figures.solvers import on_common_instances
 from phaselect.figures.success_curves import analyse
+from phaselect.solvers.registry import OPTIONS
+
+FAST = {"eps": (0.2, 0.1), "restarts": (0,), "iterations": (300,)}
 
 
 def run(*arguments, cwd):
@@ -28,12 +31,12 @@ def run(*arguments, cwd):
 def swept(tmp_path_factory):
     """A table of a success figure, from a small sweep of its own."""
     grids = [
-        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=6, eps=(0.1, 0.01)),
-        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=3, eps=(0.1, 0.01)),
+        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=6, options=FAST),
+        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=3, options={"eps": FAST["eps"]}),
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gallery, "preset", lambda name, scale: grids)
-        studio = Studio(store=tmp_path_factory.mktemp("swept") / "runs.db", executor=Here())
+        studio = Studio(store=tmp_path_factory.mktemp("swept") / "runs.db", executor=InProcess())
         return studio.table("success_amp")
 
 
@@ -61,7 +64,7 @@ def test_success_figure_counts_what_the_store_has(swept):
 def test_success_figure_draws_every_size(swept):
     figure = draw("success_amp", swept)
     fast, slow, thresholds = figure.axes
-    assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.1$", r"$\epsilon = 0.01$"]
+    assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.2$", r"$\epsilon = 0.1$"]
     labels = [text.get_text() for text in fast.get_legend().get_texts()]
     assert labels == [f"$N = {n}$ (6)" for n in (30, 40, 50, 60)]
     assert thresholds.get_xscale() == "log"
@@ -110,7 +113,7 @@ def test_stored_takes_what_is_there_and_computes_nothing(tmp_path, swept, monkey
 def test_stored_draws_a_partial_store(tmp_path):
     """Of the preset some sizes, one rate, two instances and nothing that succeeded."""
     path = tmp_path / "runs.db"
-    run_sweep([Grid(("sa",), (100,), (1.1, 1.125), instances=2, eps=(0.1,))], path, Here())
+    run_sweep([Grid(("sa",), (100,), (1.1, 1.125), instances=2, options={"eps": (0.1,)})], path, InProcess())
     table = Studio(store=path, stored=True).table("success_sa")
     assert table.provenance["runs"].startswith("4 of the ")
     with warnings.catch_warnings():
@@ -191,9 +194,9 @@ def test_analysis_of_a_curve_without_a_threshold():
         {
             "solver": np.array(["raf"] * 4),
             "n": np.full(4, 50),
-            "eps": np.full(4, np.nan),
-            "product": np.full(4, np.nan),
-            "replicas": np.full(4, np.nan),
+            **{name: np.full(4, np.nan) for name in OPTIONS},
+            "plan": np.full(4, "plan-0"),
+            "device": np.full(4, ""),
             "alpha": np.array([1.1, 1.1, 1.2, 1.2]),
             "seed": np.array([0, 1, 0, 1]),
             "m": np.full(4, 0.1),

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from phaselect.problem.spectrum import spectrum
 from scipy.sparse import csc_matrix, csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from phaselect import AMP, InputError, Instance, Langevin, PopulationAnnealing, Status, gaussian_instance, load, solve
 from phaselect.problem.matrix import ENTRIES_LIMIT
-from phaselect.problem.spectrum import spectrum
 
 PROBLEM = gaussian_instance(60, 1.5, seed=0)
 

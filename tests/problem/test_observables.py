@@ -1,8 +1,5 @@
 import numpy as np
 import pytest
-from scipy import stats
-
-from phaselect import Instance, gaussian_instance
 from phaselect.problem.observables import (
     against_truth,
     log10_impostors,
@@ -11,6 +8,9 @@ from phaselect.problem.observables import (
     overlap,
     sign_overlap,
 )
+from scipy import stats
+
+from phaselect import Instance, gaussian_instance
 from phaselect.solvers.certificate import certified, evidence
 from tests.exact import all_signs, energies, normalised
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from phaselect.problem.observables import of_signs
+from phaselect.problem.spectrum import spectrum
 
 from phaselect import Instance, gaussian_instance
 from phaselect.problem.instance import signs_of
-from phaselect.problem.observables import of_signs
-from phaselect.problem.spectrum import spectrum
 from tests.exact import all_signs, energies, normalised
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from phaselect.solvers.amp import AMPState, amp_iteration, reader
+from phaselect.solvers.base import drive
 
 from phaselect import AMP, InputError, Instance, Schedule, Status, gaussian_instance
 from phaselect.solvers import _passes
-from phaselect.solvers.amp import AMPState, amp_iteration, reader
-from phaselect.solvers.base import drive
 from tests.exact import normalised
 
 MU = Schedule.matched(mu0=30, mu_max=1e3, eps=0.1).mu

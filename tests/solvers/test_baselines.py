@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from phaselect.problem.observables import overlap
 
 from phaselect import AlternatingMinimisation, InputError, Instance, ReweightedAmplitudeFlow, gaussian_instance
-from phaselect.problem.observables import overlap
 from phaselect.solvers.baselines import spectral_initialisation
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from phaselect import Instance, Status, gaussian_instance, solve
 from phaselect.problem.observables import mse_x, mse_y
 from phaselect.problem.spectrum import spectrum
+
+from phaselect import Instance, Status, gaussian_instance, solve
 from phaselect.solvers.certificate import EXACT_FIT, certified, determined, evidence
 from tests.exact import all_signs
 

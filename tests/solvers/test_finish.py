@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from phaselect.problem.spectrum import spectrum
+from phaselect.solvers.least_squares import least_squares, looks_full_rank
 
 from phaselect import Instance, gaussian_instance
-from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.finish import finish_signs, finish_x, greedy, quenched
-from phaselect.solvers.least_squares import least_squares, looks_full_rank
 from tests.exact import all_signs, energies, normalised, state_index
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from phaselect.problem.spectrum import spectrum
 
 from phaselect import InputError, Langevin, gaussian_instance
-from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.langevin import explained_part, langevin_step, wall
 from tests.exact import normalised
 

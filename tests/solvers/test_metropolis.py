@@ -2,10 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-
-from phaselect import Schedule, SimulatedAnnealing, gaussian_instance
-from phaselect.problem.instance import signs_of
 from phaselect.problem.spectrum import spectrum
 from phaselect.solvers._metropolis import (
     field_kernel,
@@ -17,6 +13,10 @@ from phaselect.solvers._metropolis import (
     self_coupling,
     spectral_kernel,
 )
+from scipy import stats
+
+from phaselect import Schedule, SimulatedAnnealing, gaussian_instance
+from phaselect.problem.instance import signs_of
 from tests.exact import all_signs, gibbs, normalised, state_index
 from tests.pseudo_code import simulated_annealing
 

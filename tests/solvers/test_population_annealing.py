@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from phaselect.problem.spectrum import spectrum
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
-from phaselect.problem.spectrum import spectrum
 from phaselect.solvers.finish import greedy
 from phaselect.solvers.population_annealing import quench, resample
 from tests.exact import energies, gibbs, normalised, state_index

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from phaselect.problem.observables import overlap
 
 from phaselect import AMP, Langevin, PopulationAnnealing, SimulatedAnnealing, gaussian_instance, solve
-from phaselect.problem.observables import overlap
 
 
 def recovered(solver, n, alpha):

@@ -1,9 +1,9 @@
 import numba
 import numpy as np
 import pytest
+from phaselect.problem.observables import mse_x, overlap
 
 from phaselect import InputError, Instance, Status, gaussian_instance, solve
-from phaselect.problem.observables import mse_x, overlap
 
 
 def correlated(n, alpha, seed, correlation=0.9):

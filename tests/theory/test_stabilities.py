@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from phaselect.problem.spectrum import spectrum
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
-from phaselect.problem.spectrum import spectrum
 from phaselect.theory import saddle_point, saddle_point_at_overlap, stability_density
 
 GRID = np.linspace(-9, 9, 1801)

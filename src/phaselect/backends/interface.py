@@ -148,6 +148,12 @@ class Ridge(Protocol):
 class RidgeAt(Protocol):
     """The regression at one regulariser."""
 
+    def couplings(self) -> Array:
+        """K in float64, M x M."""
+
+    def fitted(self, v: Array) -> Array:
+        """`K v`, the predicted measurements, for each row of a stack."""
+
     def estimate(self, v: Array) -> Array:
         """`x_hat` of signed measurements v."""
 

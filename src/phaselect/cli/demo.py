@@ -36,7 +36,7 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
         results = compare(problem, seed, bar)
     table = Table("solver", "status", "m", "mse_y", "seconds", title=f"N = {n}, alpha = {alpha:g}, seed {seed}")
     for result in results:
-        table.add_row(*row(problem, result))
+        table.add_row(*row(result))
     Console().print(table)
     save(draw(problem, results), out)
     click.echo(f"wrote {out}: overlap and residual along each anneal")

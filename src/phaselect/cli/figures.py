@@ -125,9 +125,13 @@ def one_table(name: str, source: str | None, options: dict[str, Any]) -> Table:
     from phaselect.base.tables import load_table
 
     if source is not None:
-        return load_table(source)
-    with studio(name, **options) as work:
-        return work.table(name)
+        table = load_table(source)
+    else:
+        with studio(name, **options) as work:
+            table = work.table(name)
+    if "caution" in table.provenance:
+        click.echo(f"phaselect: {name}: {table.provenance['caution']}", err=True)
+    return table
 
 
 @example(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from phaselect.experiments.sweep import SweepProgress
-    from phaselect.solvers.base import Progress, ProgressCallback
+    from phaselect.solvers.protocol import Progress, ProgressCallback
 
 LOG_SECONDS = 30.0
 """How often a sweep without a terminal, as in a batch job, writes a line."""

@@ -15,7 +15,7 @@ from phaselect.base.files import save_arrays
 from phaselect.cli.console import INTERRUPTED, check_writable, example
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
-from phaselect.solvers.registry import solver_names
+from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
     from phaselect import Result
@@ -51,7 +51,7 @@ def generate(out: str, **options: Any) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
 @click.option(
     "--solver",
-    type=Names(lambda: ("auto", *solver_names())),
+    type=Names(lambda: list(REGISTRY)),
     default="auto",
     show_default=True,
     help="auto tries message passing, then population annealing.",

@@ -12,6 +12,7 @@ from phaselect.base.errors import InputError
 from phaselect.cli.console import INTERRUPTED, OUT_OF_TIME, check_writable, emit, example
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
+from phaselect.solvers.registry import OPTIONS, REGISTRY
 
 if TYPE_CHECKING:
     from phaselect.experiments.grid import Grid
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 STORE = click.Path(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
 EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
-
-
-def _contenders() -> list[str]:
-    from phaselect.experiments.contenders import CONTENDERS
-
-    return list(CONTENDERS)
 
 
 def _presets() -> list[str]:
@@ -35,7 +30,7 @@ def _presets() -> list[str]:
 
 def executor(workers: int | None, scheduler: str | None, local_cluster: int | None, device: str | None = None) -> Any:
     """Where the runs happen, from the options that say so."""
-    from phaselect.experiments.executors import Batches, Dask, Here, Processes
+    from phaselect.experiments.executors import Batches, Dask, InProcess, Processes
 
     if sum(option is not None for option in (workers, scheduler, local_cluster, device)) > 1:
         raise InputError("give one of --workers, --scheduler, --local-cluster and --device")
@@ -47,7 +42,7 @@ def executor(workers: int | None, scheduler: str | None, local_cluster: int | No
         return Dask(scheduler)
     if local_cluster is not None:
         return Dask(workers=local_cluster)
-    return Processes() if workers is None else Processes(workers) if workers else Here()
+    return Processes() if workers is None else Processes(workers) if workers else InProcess()
 
 
 def executor_options(command: Any) -> Any:
@@ -62,6 +57,18 @@ def executor_options(command: Any) -> Any:
     return command
 
 
+def solver_options(command: Any) -> Any:
+    """Every option that a solver of the registry has, with its defaults in the help."""
+    for name, option in reversed(OPTIONS.items()):
+        defaults: dict[float, list[str]] = {}
+        for solver, recipe in REGISTRY.items():
+            if name in recipe.options:
+                defaults.setdefault(recipe.options[name], []).append(solver)
+        said = "; ".join(f"{value:g} for {', '.join(solvers)}" for value, solvers in defaults.items())
+        command = click.option(f"--{name}", help=f"{option.words}; a list. By default {said}.")(command)
+    return command
+
+
 @example(
     "phaselect sweep --solver amp --n 100,200 --alpha 1.1:1.475:0.025 --eps 0.1,0.01 --instances 20 --store runs.db",
     "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
@@ -71,12 +78,10 @@ def executor_options(command: Any) -> Any:
 )
 @click.command()
 @click.option("--store", type=STORE, required=True, help="The SQLite file that holds the runs; made if there is none.")
-@click.option("--solver", type=Names(_contenders, several=True), help="What to run; several: A,B,C.")
+@click.option("--solver", type=Names(lambda: list(REGISTRY), several=True), help="What to run; several: A,B,C.")
 @click.option("--n", help="Unknowns: a list, 100,200,400.")
 @click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
-@click.option("--eps", help="Rates of the anneal: mu grows by 1 + eps per step; a list; 0.1 by default.")
-@click.option("--product", help="Products mu*lam, 0 for lam = 0; a list; 1 by default, 0.75 for langevin.")
-@click.option("--replicas", help="Copies in population annealing; a list; 64 by default.")
+@solver_options
 @click.option("--instances", type=int, help="Instances at each point; 20 by default.")
 @click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
 @click.option("--config", type=click.Path(dir_okay=False), help="A TOML file with the grids, instead of the above.")
@@ -176,10 +181,11 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     One row per solver and size. A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic
     regression, low and high from a bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and
     inf for unknown); kind "limit" (n = 0) is its limit for large N, from a + b N^-c with three sizes or more; the
-    Bayes-optimal threshold is 1.128. With --curves: the share p of successes with its Wilson interval, the mean seconds
-    per run, and the seconds of repeated runs until one has succeeded with 50 % and 99 % certainty.
+    Bayes-optimal threshold is 1.128. With --curves: the share p of successes with its Wilson interval and, for each
+    device apart, the mean seconds per run and the seconds of repeated runs until one has succeeded with 50 % and 99 %
+    certainty.
     """
-    from phaselect.experiments.limits import thresholds
+    from phaselect.experiments.limits import alpha_50_table
     from phaselect.experiments.store import Store
     from phaselect.experiments.success import success_table
 
@@ -188,7 +194,7 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
         rows = open_store.table()
     if len(rows) == 0:
         raise InputError(f"{store} has no runs yet")
-    emit(success_table(rows) if curves else thresholds(rows), out, as_json)
+    emit(success_table(rows) if curves else alpha_50_table(rows), out, as_json)
 
 
 @example("phaselect merge all.db laptop.db cluster.db")

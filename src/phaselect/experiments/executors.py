@@ -19,14 +19,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import phaselect
 from phaselect.base.errors import InputError
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Task
 from phaselect.experiments.runs import Pack, run_on_device, run_pack
 from phaselect.experiments.store import Row
+from phaselect.solvers.registry import REGISTRY
 
 Outcome = tuple[Pack, list[Row] | Exception]
 Stop = Callable[[], bool]
@@ -35,13 +35,25 @@ Stop = Callable[[], bool]
 class Executor(Protocol):
     """Runs packs somewhere."""
 
+    @property
+    def device(self) -> str:
+        """What the times of its runs are times of: nothing for one core each, else the device of a batch."""
+
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Say before the work that it cannot be done there."""
+
     def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """Each pack with its rows, or with what went wrong."""
 
 
 @dataclass(frozen=True)
-class Here:
+class InProcess:
     """In this process, one pack after the other."""
+
+    device: ClassVar[str] = ""
+
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Every solver can be run here."""
 
     def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
@@ -62,6 +74,10 @@ class Processes:
     """
 
     workers: int = field(default_factory=cores)
+    device: ClassVar[str] = ""
+
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Every solver can be run here."""
 
     def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
@@ -95,12 +111,12 @@ class Batches:
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Is there such a device, and can these tasks be run there?"""
-        from phaselect.devices.backend import pick
+        from phaselect.backends.jax.devices import pick
 
         pick(self.device)
-        alone = sorted({task.solver for task in tasks if not CONTENDERS[task.solver].in_batches})
+        alone = sorted(name for name in {task.solver for task in tasks} if not REGISTRY[name].in_batches)
         if alone:
-            able = ", ".join(name for name, contender in CONTENDERS.items() if contender.in_batches)
+            able = ", ".join(name for name in REGISTRY if REGISTRY[name].in_batches)
             raise InputError(f"{', '.join(alone)} cannot run in batches on a device: use {able}, or leave out --device")
 
     def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
@@ -136,6 +152,10 @@ class Dask:
     scheduler: str | None = None
     workers: int = 2
     timeout: float = 10.0
+    device: ClassVar[str] = ""
+
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Every solver can be run there; whether there are workers is seen when they are asked."""
 
     def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""

@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from phaselect.backends.host.flips import flip_energy
+from phaselect.backends.host.random import proposal, random_chains
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
-from phaselect.problem.instance import Instance, check_seed
-from phaselect.problem.spectrum import spectrum
-from phaselect.solvers._metropolis import flip_energy, proposal, random_state
+from phaselect.problem.instance import Instance
+from phaselect.problem.streams import Purpose, check_seed, stream
 
 LEVELS = 20
 """Temperatures of the anneal before the first sample, from a tenth of mu to mu."""
@@ -55,12 +56,13 @@ def sample_signs(
     The overlap is met to 1/M.
     """
     true, wrongs = _truth(problem, overlap)
-    rng = np.random.default_rng(check_seed(seed))
+    rng = stream(check_seed(seed), Purpose.CHAIN)
     order = rng.permutation(problem.m_rows)
     wrong, right = order[:wrongs].copy(), order[wrongs:].copy()
-    v = true * problem.target
+    own = problem.normalised
+    v = true * own.y
     v[wrong] *= -1
-    G, random = spectrum(problem).couplings(lam).astype(np.float64), random_state(rng)
+    G, random = np.asarray(own.ridge.at(lam).couplings()), random_chains(rng, 1)[0]
     h = G @ v
     drawn = np.empty((samples, v.size))
     for count, level in enumerate([*np.geomspace(0.1 * mu, mu, LEVELS), *np.full(samples, mu)]):
@@ -74,8 +76,8 @@ def sample_signs(
 @one_blas_thread()
 def predicted_measurements(problem: Instance, signs: NDArray[Any], lam: float) -> NDArray[np.float64]:
     """The gaps `A x_hat(S)` of a stack of sign vectors, in normalised units."""
-    spectral = spectrum(problem)
-    return np.asarray((spectral.coordinates(signs * problem.target) * spectral.shrinkage(lam)) @ spectral.U.T)
+    own = problem.normalised
+    return np.asarray(own.ridge.at(lam).fitted(signs * own.y))
 
 
 def _truth(problem: Instance, overlap: float) -> tuple[NDArray[np.float64], int]:

@@ -4,7 +4,7 @@
 solver = ["amp", "pa"]
 n = [100, 200]
 alpha = "1.1:1.475:0.025"
-eps = [0.1, 0.01]      # for the solvers that have it; also product, replicas
+eps = [0.1, 0.01]      # an option, for the solvers that have it; the registry of solvers lists them
 instances = 100        # seeds 0 to 99; seed = 100 goes on from there
 """
 
@@ -14,7 +14,8 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import product as combinations
 from pathlib import Path
@@ -24,36 +25,45 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.base.ranges import number_range
-from phaselect.experiments.contenders import CONTENDERS
-from phaselect.problem.instance import is_count
+from phaselect.problem.streams import is_count
+from phaselect.solvers.registry import OPTIONS, REGISTRY, Recipe, recipe
 
-OPTIONS = ("eps", "product", "replicas")
-KIND = ("solver", "n", *OPTIONS)
-"""What tells one curve of success against alpha from another, and settles how long a run takes."""
+CURVE = ("solver", "n", *OPTIONS, "plan")
+"""The columns that tell one curve of success against alpha from another."""
+Options = tuple[tuple[str, float], ...]
+"""Names and values, sorted by name."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One solver on one instance; an option the solver does not have is None. `seed` draws the instance and the run."""
+    """One solver, with all the options it has, on one instance. `seed` draws the instance and the run.
+
+    >>> Task.of("sa", 100, 1.3, seed=0, eps=0.1)
+    Task(solver='sa', n=100, alpha=1.3, seed=0, options=(('eps', 0.1), ('product', 1.0)))
+    """
 
     solver: str
     n: int
     alpha: float
     seed: int
-    eps: float | None = None
-    product: float | None = None
-    replicas: int | None = None
+    options: Options
+
+    @classmethod
+    def of(cls, solver: str, n: int, alpha: float, seed: int, **options: float) -> Task:
+        """The options that are not given have their defaults; 2 and 2.0 are the same run."""
+        every = sorted((recipe(solver).options | options).items())
+        exact = tuple((name, int(value) if OPTIONS[name].whole else float(value)) for name, value in every)
+        return cls(solver, int(n), float(alpha), int(seed), exact)
+
+    @property
+    def plan(self) -> str:
+        """A digest of what the options come to: the solver's fields, defaults included, and its schedule."""
+        return _digest_of_plan(recipe(self.solver), self.options)
 
     @property
     def key(self) -> str:
-        """The name of this run in a store: a digest of its parameters."""
-        text = json.dumps(asdict(self), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-    @property
-    def options(self) -> dict[str, float]:
-        """The parameters to hand to the contender."""
-        return {name: getattr(self, name) for name in CONTENDERS[self.solver].defaults}
+        """The name of this run in a store. Another default makes another key; an option of another solver does not."""
+        return _digest([self.solver, self.n, self.alpha, self.seed, self.options, self.plan])[:24]
 
     @property
     def instance(self) -> tuple[int, float, int]:
@@ -61,20 +71,38 @@ class Task:
         return self.n, self.alpha, self.seed
 
     @property
-    def kind(self) -> tuple[Any, ...]:
-        """The values of `KIND`."""
-        return tuple(getattr(self, name) for name in KIND)
+    def kind(self) -> tuple[str, int, str]:
+        """Solver, n and plan: what settles how long a run takes."""
+        return self.solver, self.n, self.plan
+
+
+@cache
+def _digest_of_plan(chosen: Recipe, options: Options) -> str:
+    return f"plan-{_digest(_content(chosen.plan(**dict(options))))[:12]}"  # never to be read as a number
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, default=lambda value: type(value).__name__)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _content(value: Any) -> Any:
+    """A configuration as names and plain numbers. Arrays in float32: machines differ in the last bits of a power."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.float32).tolist()
+    if is_dataclass(value):
+        return [type(value).__name__, {it.name: _content(getattr(value, it.name)) for it in fields(value)}]
+    return [_content(item) for item in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)
 class Grid:
     """Every combination of its values, on instances `seed` to `seed + instances - 1`.
 
-    An option (eps, product, replicas) that is None takes each solver's default; one that is given holds for the
-    solvers that have it.
+    options: values by name, for the solvers that have the option; one that is not given has each solver's default.
 
-    >>> len(Grid(solver=("amp",), n=(100, 200), alpha=(1.2, 1.3), instances=10).tasks())
-    40
+    >>> len(Grid(("amp", "raf"), n=(100,), alpha=(1.2, 1.3), instances=10, options={"eps": (0.1, 0.01)}).tasks())
+    60
     """
 
     solver: tuple[str, ...]
@@ -82,72 +110,68 @@ class Grid:
     alpha: tuple[float, ...]
     instances: int = 20
     seed: int = 0
-    eps: tuple[float, ...] | None = None
-    product: tuple[float, ...] | None = None
-    replicas: tuple[int, ...] | None = None
+    options: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.solver if name not in CONTENDERS]
+        unknown = [name for name in self.solver if name not in REGISTRY]
         if unknown or not self.solver:
-            raise InputError(f"solver {', '.join(unknown) or 'missing'}: use one of {', '.join(CONTENDERS)}")
-        for name in OPTIONS:
-            if getattr(self, name) is not None and not any(name in CONTENDERS[it].defaults for it in self.solver):
-                raise InputError(f"{name}: no such parameter for {', '.join(self.solver)}; leave it out")
+            raise InputError(f"solver {', '.join(unknown) or 'missing'}: use one of {', '.join(REGISTRY)}")
         _check("n", self.n, lambda value: is_count(value, 2), "whole numbers, 2 or more")
         _check("alpha", self.alpha, lambda value: 1 < value < np.inf, "numbers above 1")
-        _check("eps", self.eps, lambda value: 0 < value < np.inf, "positive numbers")
-        _check("product", self.product, lambda value: 0 <= value < np.inf, "numbers, 0 (for lam = 0) or more")
-        _check("replicas", self.replicas, lambda value: is_count(value, 2), "whole numbers, 2 or more")
+        for name, values in self.options.items():
+            if not any(name in REGISTRY[solver].options for solver in self.solver):
+                raise InputError(f"{name}: no such parameter for {', '.join(self.solver)}; leave it out")
+            _check(name, values, OPTIONS[name].good, OPTIONS[name].wanted)
         if not is_count(self.instances, 1) or not is_count(self.seed):
             raise InputError("instances must be a whole number from 1 on, and seed one from 0 on")
         if round(min(self.alpha) * min(self.n)) <= min(self.n):
             raise InputError(
                 f"alpha = {min(self.alpha):g} with n = {min(self.n)} rounds to no more measurements than unknowns"
             )
-        for name in ("alpha", "eps", "product"):  # so that 2 and 2.0 are the same run
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
 
     def tasks(self) -> list[Task]:
         """All runs of the grid."""
         return [
-            Task(solver, n, alpha, self.seed + k, **options)
+            Task.of(solver, n, alpha, self.seed + k, **options)
             for k, n, alpha, solver in combinations(range(self.instances), self.n, self.alpha, self.solver)
             for options in self._options(solver)
         ]
 
-    def _options(self, solver: str) -> Iterator[dict[str, Any]]:
-        defaults = CONTENDERS[solver].defaults
-        values = [getattr(self, name) or (default,) for name, default in defaults.items()]
-        for chosen in combinations(*values):
-            yield dict(zip(defaults, chosen, strict=True))
+    def _options(self, solver: str) -> Iterator[dict[str, float]]:
+        given = {name: values for name, values in self.options.items() if name in REGISTRY[solver].options}
+        for chosen in combinations(*given.values()):
+            yield dict(zip(given, chosen, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON; what is None is left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Plain lists and numbers, ready for JSON and as in a TOML file."""
+        own = {it.name: getattr(self, it.name) for it in fields(self) if it.name != "options"}
+        return own | dict(self.options)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Grid:
         """From a table of a TOML file; lists may be written as single values or as ranges, "1.1:1.5:0.1"."""
         if not isinstance(record, Mapping):
             raise InputError("grid: write a table [[grid]] with solver, n and alpha")
-        unknown = sorted(set(record) - set(cls.__dataclass_fields__))
+        known = ("solver", "n", "alpha", "instances", "seed", *OPTIONS)
+        unknown = sorted(set(record) - set(known))
         missing = sorted({"solver", "n", "alpha"} - set(record))
         if unknown or missing:
-            known = ", ".join(cls.__dataclass_fields__)
             raise InputError(
-                f"grid: {', '.join(unknown + missing)} {'unknown' if unknown else 'missing'}; it has {known}"
+                f"grid: {', '.join(unknown + missing)} {'unknown' if unknown else 'missing'}; it has {', '.join(known)}"
             )
-        values: dict[str, Any] = dict(record)
-        for name in ("n", "alpha", *OPTIONS):
-            if values.get(name) is not None:
-                values[name] = _numbers(values[name], name, whole=name in ("n", "replicas"))
-        solver = values["solver"]
+        solver = record["solver"]
         names = solver.split(",") if isinstance(solver, str) else solver
         if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
-            raise InputError(f"solver = {solver!r}: give names, such as {', '.join(list(CONTENDERS)[:3])}")
-        values["solver"] = tuple(name.strip() for name in names)
-        return cls(**values)
+            raise InputError(f"solver = {solver!r}: give names, such as {', '.join(list(REGISTRY)[:3])}")
+        return cls(
+            tuple(name.strip() for name in names),
+            _numbers(record["n"], "n", whole=True),  # type: ignore[arg-type]
+            _numbers(record["alpha"], "alpha"),
+            **{name: record[name] for name in ("instances", "seed") if name in record},
+            options={
+                name: _numbers(record[name], name, option.whole) for name, option in OPTIONS.items() if name in record
+            },
+        )
 
 
 def all_tasks(grids: Sequence[Grid]) -> list[Task]:
@@ -192,7 +216,7 @@ def _presets() -> dict[str, Any]:
     return tomllib.loads(files("phaselect.experiments").joinpath("presets.toml").read_text(encoding="utf-8"))
 
 
-def _numbers(given: Any, name: str, whole: bool) -> tuple[float, ...]:
+def _numbers(given: Any, name: str, whole: bool = False) -> tuple[float, ...]:
     if isinstance(given, str):
         given = number_range(given, name)
     values = given if isinstance(given, list | tuple) else [given]

@@ -39,7 +39,7 @@ class Interval(NamedTuple):
         return f"above {self.low:.3g}" if math.isinf(self.high) else f"below {self.high:.3g}"
 
 
-class Threshold(NamedTuple):
+class Alpha50(NamedTuple):
     """alpha_50 of a curve, what the bootstrap drew for it, and the number of instances."""
 
     interval: Interval
@@ -58,7 +58,7 @@ class Limit(NamedTuple):
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
 
 
-def alpha_50(rows: Table, *, seed: int = 0) -> Threshold:
+def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
     """The alpha at which half of the runs of one curve succeed, by logistic regression of success on alpha.
 
     The interval is a bootstrap over instances: seeds are drawn with replacement, each with its runs at all alphas.
@@ -68,7 +68,7 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Threshold:
     """
     runs = finished(rows)
     if len(runs) == 0:
-        return Threshold(UNKNOWN, np.full(REPLICATES, math.nan), 0)
+        return Alpha50(UNKNOWN, np.full(REPLICATES, math.nan), 0)
     alphas, column = np.unique(runs["alpha"], return_inverse=True)
     seeds, line = np.unique(runs["seed"], return_inverse=True)
     trials, hits = np.zeros((2, seeds.size, alphas.size))
@@ -78,7 +78,7 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Threshold:
     replicates = logistic_midpoint(alphas, draws @ hits, draws @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
     interval = _interval(alphas, total, count, replicates, seeds.size)
-    return Threshold(interval, replicates, int(seeds.size))
+    return Alpha50(interval, replicates, int(seeds.size))
 
 
 def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, instances: int) -> Interval:
@@ -145,10 +145,10 @@ def _best_on_grid(alphas: Array, hits: Array, trials: Array, spacing: float) -> 
     return middle[best], slope[best]
 
 
-def thresholds(rows: Table) -> Columns:
+def alpha_50_table(rows: Table) -> Columns:
     """alpha_50 of every curve, with its interval, and its limit for large N of every family of curves (n = 0)."""
     parts: list[dict[str, Any]] = []
-    families: dict[str, list[tuple[dict[str, Any], Threshold]]] = {}
+    families: dict[str, list[tuple[dict[str, Any], Alpha50]]] = {}
     for curve, own in curves(rows):
         found = alpha_50(own)
         runs = len(finished(own))
@@ -168,14 +168,14 @@ def _row(kind: str, curve: dict[str, Any], interval: Interval) -> dict[str, Any]
     return {"kind": kind} | curve | dict(zip(("alpha_50", "low", "high"), interval, strict=True)) | nothing
 
 
-def large_n_limit(sizes: list[int], found: list[Threshold]) -> Limit:
-    """Extrapolate alpha_50(N) = a + b N^-c to infinite N; sizes without a threshold or with few instances are left out.
+def large_n_limit(sizes: list[int], found: list[Alpha50]) -> Limit:
+    """Extrapolate alpha_50(N) = a + b N^-c to infinite N; sizes without one or with few instances are left out.
 
     For each c of a grid a and b follow by weighted least squares; the best c is taken, for the estimate and for each
-    bootstrap replicate of the thresholds. Three sizes do not determine c: it is then 1/2. nan for fewer.
+    bootstrap replicate of alpha_50. Three sizes do not determine c: it is then 1/2. nan for fewer.
     """
     if len(sizes) != len(found):
-        raise InputError("large_n_limit: give a threshold for each size")
+        raise InputError("large_n_limit: give alpha_50 of each size")
     good = [(n, it) for n, it in zip(sizes, found, strict=True) if _measured(it) and it.instances >= FEWEST // 2]
     if len(good) < 3:
         return Limit(UNKNOWN, math.nan, math.nan)
@@ -193,8 +193,8 @@ def large_n_limit(sizes: list[int], found: list[Threshold]) -> Limit:
     return Limit(Interval(float(best[0]), low, high), float(best[1]), float(best[2]))
 
 
-def _measured(threshold: Threshold) -> bool:
-    return all(math.isfinite(number) for number in threshold.interval)
+def _measured(found: Alpha50) -> bool:
+    return all(math.isfinite(number) for number in found.interval)
 
 
 def _fit(sizes: Array, values: Array, spread: Array, exponents: Array) -> Array:

@@ -1,32 +1,30 @@
-"""What a worker does: run a pack of tasks, one instance at a time, and hand back a row for each."""
+"""What a worker does: run a pack of tasks, one instance at a time, and hand back one row per task."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-import numba
-
 import phaselect
-from phaselect.base.threads import one_blas_thread, run_parallel
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.grid import Task
 from phaselect.experiments.store import FAILED, Row
-from phaselect.problem.instance import Instance, gaussian_instance
-from phaselect.problem.spectrum import spectrum
+from phaselect.problem.ensembles import gaussian_instance
+from phaselect.problem.instance import Instance
+from phaselect.solvers.registry import REGISTRY
 from phaselect.solvers.result import Result, Status
 
 Pack = Sequence[Task]
 
 
 def run_pack(pack: Pack) -> list[Row]:
-    """A row for each task; tasks on the same instance share it, and with it its SVD. Runs on one thread."""
+    """One row per task; tasks on the same instance share it, and with it its SVD. Runs on one thread."""
     rows: list[Row] = []
     with one_thread():
         for (n, alpha, seed), group in groupby(pack, key=lambda task: task.instance):
@@ -38,7 +36,7 @@ def run_pack(pack: Pack) -> list[Row]:
                 continue
             shared, svd_seconds = _decomposed(problem, tasks)
             for task in tasks:
-                if CONTENDERS[task.solver].spectral:
+                if REGISTRY[task.solver].needs_entries:
                     rows.append(run_task(shared, task, svd_seconds))
                 else:
                     rows.append(run_task(problem, task))
@@ -47,11 +45,11 @@ def run_pack(pack: Pack) -> list[Row]:
 
 def _decomposed(problem: Instance, tasks: Sequence[Task]) -> tuple[Instance, float]:
     """The instance with its SVD, if any task begins with it, and the seconds that took."""
-    if not any(CONTENDERS[task.solver].spectral for task in tasks):
+    if not any(REGISTRY[task.solver].needs_entries for task in tasks):
         return problem, 0.0
     own = replace(problem)  # so that a solver which does without the SVD does not find it there
     began = time.perf_counter()
-    spectrum(own)
+    _ = own.normalised.ridge
     return own, time.perf_counter() - began
 
 
@@ -63,7 +61,7 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
     try:
         warm_up(task.solver)
         began = time.perf_counter()
-        result = CONTENDERS[task.solver].run(problem, task.seed, **task.options)
+        result = REGISTRY[task.solver].run(problem, task.seed, **dict(task.options))
     except Exception as error:
         return failed(task, error)
     if result.status is Status.INTERRUPTED:  # a solver returns its best so far: not what the task asked for
@@ -72,7 +70,7 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
 
 
 def _outcome(result: Result) -> Row:
-    measured = {"mse_y": result.mse_y, "iterations": result.steps, "seconds": result.seconds}
+    measured = {"mse_y": result.mse_y, "sweeps": result.sweeps, "seconds": result.seconds}
     return {"status": result.status.name, **result.truth, **measured}
 
 
@@ -82,7 +80,9 @@ def run_on_device(pack: Pack, device: str) -> list[Row]:
     The instances are sent to the device, not drawn there, so that a row means the same wherever it was run. `seconds`
     is a run's share of the time of the batch, in which the compilation of its program is included.
     """
-    solver, schedule = CONTENDERS[pack[0].solver].plan(**pack[0].options)
+    from phaselect.base.threads import run_parallel
+
+    solver, schedule = REGISTRY[pack[0].solver].plan(**dict(pack[0].options))
     problems = run_parallel(lambda task: gaussian_instance(task.n, task.alpha, seed=task.seed), pack)
     results = solver.run_batch(problems, schedule, seeds=[task.seed for task in pack], device=device)
     return [
@@ -95,8 +95,7 @@ def run_on_device(pack: Pack, device: str) -> list[Row]:
 @cache
 def warm_up(solver: str) -> None:
     """Run a solver once on a tiny instance, so that loading its kernels is not timed as part of a run."""
-    contender = CONTENDERS[solver]
-    contender.run(gaussian_instance(20, 6.0, seed=0), 0, **contender.defaults)
+    REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0), 0)
 
 
 def failed(task: Task, error: BaseException) -> Row:
@@ -106,14 +105,20 @@ def failed(task: Task, error: BaseException) -> Row:
 
 
 def _row(task: Task) -> Row:
-    nothing = dict.fromkeys(("m", "O", "mse_y", "mse_x", "iterations", "seconds"))
+    parameters = {"solver": task.solver, "n": task.n, "alpha": task.alpha, "seed": task.seed}
+    options = {"options": json.dumps(dict(task.options)), "plan": task.plan}
+    nothing = dict.fromkeys(("m", "O", "mse_y", "mse_x", "sweeps", "seconds"))
     stamp = {"version": phaselect.__version__, "revision": git_revision(), "device": "", "error": ""}
-    return {"key": task.key, **asdict(task), **nothing, **stamp}
+    return {"key": task.key, **parameters, **options, **nothing, **stamp}
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Kernels and BLAS on the calling thread alone: the workers are the parallelism."""
+    import numba
+
+    from phaselect.base.threads import one_blas_thread
+
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
@@ -125,17 +130,16 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def git_revision() -> str:
-    """The commit of the sources, `-dirty` if they were changed since; nothing for an installed package."""
-    here = Path(phaselect.__file__).parent
-    describe = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
+    """The commit of the sources, `-dirty` if the package has changes or files beside it; nothing if it is installed."""
+    commit = _git("rev-parse", "--short=10", "HEAD") if _git("ls-files", "__init__.py") else ""
+    return f"{commit}-dirty" if commit and _git("status", "--porcelain", ".") else commit
+
+
+def _git(*arguments: str) -> str:
+    """What git says in the folder of the package; nothing if it fails."""
+    command = ["git", "-C", str(Path(phaselect.__file__).parent), *arguments]
     try:
-        done = subprocess.run(describe, capture_output=True, text=True, timeout=10, check=False)
-        tracked = subprocess.run(
-            ["git", "-C", str(here), "ls-files", "--error-unmatch", "__init__.py"],
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip() if done.returncode == tracked.returncode == 0 else ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,4 +1,4 @@
-"""The store of a sweep: an SQLite file with one row a run, keyed by its parameters.
+"""The store of a sweep: an SQLite file with one row per run, keyed by its parameters.
 
 One process writes (workers hand their rows to it), any number may read meanwhile. A row that is done is never replaced;
 one that failed is, when it is tried again. Keep the file on a disk of the machine that writes it: SQLite's
@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.base.tables import Table
-from phaselect.experiments.grid import KIND, Grid
+from phaselect.base.tables import Columns, Table
+from phaselect.experiments.grid import Grid
+from phaselect.solvers.registry import OPTIONS
 
 APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
-VERSION = 2
+VERSION = 3
 FAILED = "FAILED"
 COLUMNS = {
     "key": "TEXT PRIMARY KEY",
@@ -33,15 +34,14 @@ COLUMNS = {
     "n": "INTEGER NOT NULL",
     "alpha": "REAL NOT NULL",
     "seed": "INTEGER NOT NULL",
-    "eps": "REAL",
-    "product": "REAL",
-    "replicas": "INTEGER",
+    "options": "TEXT NOT NULL",  # as JSON: those that the solver has
+    "plan": "TEXT NOT NULL",  # a digest of what they come to
     "status": "TEXT NOT NULL",
     "m": "REAL",
     "O": "REAL",
     "mse_y": "REAL",
     "mse_x": "REAL",
-    "iterations": "INTEGER",
+    "sweeps": "REAL",
     "seconds": "REAL",
     "version": "TEXT NOT NULL",
     "revision": "TEXT NOT NULL",
@@ -66,8 +66,7 @@ class Store:
         try:
             if not self.path.exists():
                 _create(self.path)
-            if _check_header(self.path) == 1:
-                _add_device(self.path)
+            _check_header(self.path)
             self._connection = _connect(self.path, read_only)
         except BaseException:
             self._unlock()
@@ -105,12 +104,14 @@ class Store:
         with _explained(self.path):
             return dict(self._connection.execute("SELECT key, error FROM runs WHERE status = 'FAILED'"))
 
-    def times(self) -> dict[tuple[Any, ...], tuple[int, float]]:
-        """For each kind of task (see `Task.kind`) the number of finished runs and the seconds they took together."""
-        kind = ", ".join(KIND)
-        query = f"SELECT {kind}, count(*), sum(seconds) FROM runs WHERE status != 'FAILED' GROUP BY {kind}"
+    def times(self, device: str) -> dict[tuple[Any, ...], tuple[int, float]]:
+        """For each kind of task (see `Task.kind`) the finished runs on a device and the seconds they took together."""
+        query = (
+            "SELECT solver, n, plan, count(*), sum(seconds) FROM runs "
+            "WHERE status != 'FAILED' AND device = ? GROUP BY solver, n, plan"
+        )
         with _explained(self.path):
-            return {tuple(kind): (count, total) for *kind, count, total in self._connection.execute(query)}
+            return {tuple(kind): (count, total) for *kind, count, total in self._connection.execute(query, [device])}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows, all or none; a row that is there and did not fail stays as it is."""
@@ -125,11 +126,14 @@ class Store:
             self._connection.executemany(statement, [{name: _plain(row[name]) for name in COLUMNS} for row in rows])
 
     def table(self) -> Table:
-        """All rows, in the order of their parameters; what is missing is nan."""
-        order = ", ".join([*KIND, "alpha", "seed"])
+        """All rows, in the order of their parameters, a column for each option; what is missing is nan."""
+        order = "solver, n, options, plan, alpha, seed"
         with _explained(self.path):
             rows = self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY {order}").fetchall()
-        columns = {name: _column([row[i] for row in rows], kind) for i, (name, kind) in enumerate(COLUMNS.items())}
+        columns: Columns = {}
+        for i, (name, kind) in enumerate(COLUMNS.items()):
+            values = [row[i] for row in rows]
+            columns |= _spread(values) if name == "options" else {name: _column(values, kind)}
         return Table(columns, {"store": self.path.name, "rows": str(len(rows))})
 
     def remember(self, grids: Iterable[Grid]) -> None:
@@ -203,18 +207,8 @@ def _create(path: Path) -> None:
         fresh.replace(path)
 
 
-def _add_device(path: Path) -> None:
-    """Bring a store of version 1, whose rows do not say on what device they ran, up to date."""
-    with _explained(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=60)
-        connection.executescript(
-            f"BEGIN; ALTER TABLE runs ADD COLUMN device {COLUMNS['device']}; PRAGMA user_version = {VERSION}; COMMIT;"
-        )
-        connection.close()
-
-
-def _check_header(path: Path) -> int:
-    """The version of a store; refuses, unopened, a file that is not a store of a known version or has lost its end."""
+def _check_header(path: Path) -> None:
+    """Refuse, unopened, a file that is not a store of this version or has lost its end."""
     try:
         with path.open("rb") as stream:
             head = stream.read(100)
@@ -227,14 +221,18 @@ def _check_header(path: Path) -> int:
     version, application = struct.unpack(">I", head[60:64])[0], struct.unpack(">I", head[68:72])[0]
     if application != APPLICATION_ID:
         raise InputError(f"{path} is an SQLite file, but not a store of runs; it was left as it is")
-    if version not in (1, VERSION):
+    if version < VERSION:
         raise InputError(
-            f"{path} is a store of version {version}; this phaselect reads version {VERSION}; it was left as it is"
+            f"{path} is a store of version {version}, whose runs drew other random numbers: name another file, "
+            "and they are run anew; it was left as it is"
+        )
+    if version > VERSION:
+        raise InputError(
+            f"{path} is a store of version {version}, this phaselect reads {VERSION}: update it; it was left as it is"
         )
     whole = (page if page > 1 else 65536) * pages
     if size < whole and not (_log(path).exists() and _log(path).stat().st_size):  # else the log has the rest
         raise InputError(f"{path} is truncated ({size} bytes): restore it from a copy; it was left as it is")
-    return int(version)
 
 
 def _take_lock(path: Path) -> Any:
@@ -274,6 +272,13 @@ def _plain(value: Any) -> Any:
     """What SQLite can hold; it has no not-a-number, so that becomes missing."""
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _spread(texts: list[str]) -> Columns:
+    """A column for each option; those of the registry always, so that tables of all stores can be stacked."""
+    options = [json.loads(text) for text in texts]
+    names = dict.fromkeys([*OPTIONS, *(name for row in options for name in row)])
+    return {name: _column([row.get(name) for row in options], "REAL") for name in names}
 
 
 def _column(values: list[Any], kind: str) -> Any:

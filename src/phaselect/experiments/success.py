@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.grid import KIND
+from phaselect.experiments.grid import CURVE
 from phaselect.experiments.store import FAILED
 
 CONFIDENCE = 0.95
@@ -35,7 +35,7 @@ def finished(rows: Table) -> Table:
 
 def wilson(successes: Any, trials: Any) -> tuple[Array, Array]:
     """Wilson's 95 % interval of a proportion; (0, 1) without trials."""
-    z = norm.ppf(0.5 + CONFIDENCE / 2)
+    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
     k, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = (k + z**2 / 2) / (n + z**2)
@@ -46,31 +46,51 @@ def wilson(successes: Any, trials: Any) -> tuple[Array, Array]:
 
 def curves(rows: Table) -> Iterator[tuple[dict[str, Any], Table]]:
     """The rows of each success curve, with the parameters that define it."""
-    keys = list(zip(*(rows[name].tolist() for name in KIND), strict=True))
+    keys = list(zip(*(rows[name].tolist() for name in CURVE), strict=True))
     texts = np.array([repr(key) for key in keys])
     for text in dict.fromkeys(texts.tolist()):
         chosen = np.flatnonzero(texts == text)
-        yield dict(zip(KIND, keys[chosen[0]], strict=True)), rows.take(chosen)
+        yield dict(zip(CURVE, keys[chosen[0]], strict=True)), rows.take(chosen)
 
 
 def success_table(rows: Table) -> Columns:
-    """For each curve and alpha: runs, crashes, successes, their share with its interval, and the time to solution."""
+    """One row per curve, alpha and device: the share of successes on all devices, and the time of a run on this one.
+
+    A run means the same on every device, but takes its own time. device: "" for one core, else that of a batch.
+    """
     parts = []
     for curve, own in curves(rows):
         for alpha in sorted(own.values("alpha")):
             every = own.where(alpha=alpha)
-            runs = finished(every)
-            hits, trials = int(np.sum(succeeded(runs))), len(runs)
-            low, high = wilson(hits, trials)
-            seconds = float(np.mean(runs["seconds"])) if trials else math.nan
-            share = hits / trials if trials else math.nan
-            parts.append(
-                curve
-                | {"alpha": alpha, "trials": trials, "crashed": len(every) - trials, "successes": hits}
-                | {"p": share, "p_low": float(low), "p_high": float(high), "seconds": seconds}
-                | {"tts_50": time_to_solution(share, seconds, 0.5), "tts_99": time_to_solution(share, seconds, 0.99)}
-            )
+            share, runs = _share(every), finished(every)
+            for device in sorted(runs.values("device")) or [""]:
+                time = _time(runs.where(device=device), share["p"])
+                parts.append(curve | {"alpha": alpha} | share | {"device": device} | time)
     return stack(parts)
+
+
+def _share(rows: Table) -> dict[str, Any]:
+    """Runs, crashes, successes and their share, with its interval."""
+    runs = finished(rows)
+    hits, trials = int(np.sum(succeeded(runs))), len(runs)
+    low, high = wilson(hits, trials)
+    counts = {"trials": trials, "crashed": len(rows) - trials, "successes": hits}
+    return counts | {"p": hits / trials if trials else math.nan, "p_low": float(low), "p_high": float(high)}
+
+
+def _time(runs: Table, share: float) -> dict[str, Any]:
+    """Runs whose time is known, their mean time, and the time to solution."""
+    known = runs["seconds"][np.isfinite(runs["seconds"])]
+    seconds = float(np.mean(known)) if known.size else math.nan
+    to_solution = {f"tts_{percent}": time_to_solution(share, seconds, percent / 100) for percent in (50, 99)}
+    return {"timed": known.size, "seconds": seconds} | to_solution
+
+
+def timed_on_one_core(rows: Table) -> Table:
+    """The same runs, with the time of those on another device unknown."""
+    on_core = rows["device"] == ""
+    seconds = np.where(on_core, rows["seconds"], math.nan)
+    return Table(rows.columns | {"seconds": seconds, "device": np.full(len(rows), "")}, rows.provenance)
 
 
 def time_to_solution(share: float, seconds: float, certainty: float) -> float:

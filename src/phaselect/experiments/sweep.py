@@ -17,17 +17,21 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, stack
-from phaselect.experiments.executors import Batches, Executor, Processes
-from phaselect.experiments.grid import KIND, Grid, Task, all_tasks
+from phaselect.experiments.executors import Executor, Processes
+from phaselect.experiments.grid import Grid, Task, all_tasks
 from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
+from phaselect.solvers.registry import OPTIONS
 
 PACK_SECONDS = 1.0
 """Runs shorter than this are packed together until they take about as long: handing over a pack then costs little."""
 
 
+PLACES = ("done", "failed", "missing")
+
+
 class SweepProgress(NamedTuple):
-    """How far a sweep is: runs done, failed ones of this sweep, runs asked for, runs a second, seconds left."""
+    """How far a sweep is: runs done, failed ones of this sweep, runs asked for, runs per second, seconds left."""
 
     done: int
     failed: int
@@ -60,7 +64,7 @@ def run_sweep(
 ) -> Summary:
     """Compute the runs of `grids` that the store lacks.
 
-    executor: `Processes()`, one process a core, if None; or `Here()`, `Dask(...)`.
+    executor: `Processes()`, one process per core, if None; or `InProcess()`, `Batches(...)`, `Dask(...)`.
     retry_failed: run again what failed before.
     time_limit: seconds after which no more runs are begun.
 
@@ -70,14 +74,14 @@ def run_sweep(
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
     tasks = all_tasks(grids)
-    if isinstance(executor, Batches):
-        executor.check(tasks)
+    executor = executor or Processes()
+    executor.check(tasks)
     began = time.perf_counter()
     with Store(store) as open_store, interrupt_deferred() as interrupted:
         open_store.remember(grids)
         known = open_store.keys(failed=not retry_failed)
         missing = [task for task in tasks if task.key not in known]
-        packer = Packer(missing, open_store.times())
+        packer = Packer(missing, open_store.times(executor.device))
         counts = {"added": 0, "failed": 0}
 
         def stop() -> bool:
@@ -91,7 +95,7 @@ def run_sweep(
                 progress(SweepProgress(found + counts["added"], counts["failed"], len(tasks), rate, left))
 
         report()
-        for pack, outcome in (executor or Processes()).outcomes(packer.packs(), stop):
+        for pack, outcome in executor.outcomes(packer.packs(), stop):
             rows = _rows(pack, outcome)
             open_store.add(rows)
             packer.learn(rows)
@@ -109,17 +113,21 @@ def status(grids: Sequence[Grid], store: str | Path) -> Columns:
     with Store(store, read_only=True) as open_store:
         tasks = all_tasks(grids or open_store.grids())
         keys, failures = open_store.keys(), open_store.failures()
-    counts: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
+    counts: dict[Any, list[int]] = defaultdict(lambda: [0, 0, 0])
     for task in tasks:
         place = 2 if task.key not in keys else 1 if task.key in failures else 0
-        counts[task.kind][place] += 1
-    names = (*KIND, "done", "failed", "missing")
-    rows = [(*(np.nan if value is None else value for value in kind), *count) for kind, count in counts.items()]
-    return stack(dict(zip(names, row, strict=True)) for row in rows) if rows else {name: np.array([]) for name in names}
+        counts[task.solver, task.n, task.options][place] += 1
+    names = [name for name in OPTIONS if any(name in dict(options) for _, _, options in counts)]
+    rows = [
+        {"solver": solver, "n": n, **{name: dict(options).get(name, np.nan) for name in names}}
+        | dict(zip(PLACES, count, strict=True))
+        for (solver, n, options), count in counts.items()
+    ]
+    return stack(rows) if rows else {name: np.array([]) for name in ("solver", "n", *PLACES)}
 
 
 class Packer:
-    """Cuts tasks into packs of about `PACK_SECONDS`, from the times that runs of each kind have taken so far.
+    """Cuts tasks into packs of about `PACK_SECONDS`, from the times of runs of each kind on this device so far.
 
     Runs on one instance stay together, to share its SVD, unless they are long; a kind not seen yet is not packed.
     """
@@ -132,7 +140,7 @@ class Packer:
         """Take the times of finished runs into account."""
         for row in rows:
             if row["status"] != FAILED:
-                kind = tuple(row[name] for name in KIND)
+                kind = row["solver"], row["n"], row["plan"]
                 count, total = self.times.get(kind, (0, 0.0))
                 self.times[kind] = (count + 1, total + row["seconds"])
 

@@ -2,53 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, panels, style
 from phaselect.problem.instance import Instance
-from phaselect.problem.observables import overlap
 from phaselect.problem.schedule import Schedule
-from phaselect.solvers.amp import AMP
-from phaselect.solvers.base import ProgressCallback
-from phaselect.solvers.langevin import Langevin
-from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.protocol import ProgressCallback
+from phaselect.solvers.registry import REGISTRY, Plan
 from phaselect.solvers.result import Result, Status
-from phaselect.solvers.simulated_annealing import SimulatedAnnealing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NAMES = {
-    "amp": "message passing",
-    "sa": "simulated annealing",
-    "pa": "population annealing",
-    "langevin": "Langevin",
-}
 
 
 def compare(problem: Instance, seed: int, progress: ProgressCallback | None = None) -> list[Result]:
     """Run the four solvers on one instance, each to the end of its anneal."""
     amp_schedule = Schedule.matched(mu0=1.0, mu_max=1e4, eps=0.05, steps=1, unit="iterations", hold=500)
-    runs: list[Callable[[], Result]] = [
-        lambda: AMP().run(problem, amp_schedule, seed=seed, progress=progress),
-        lambda: SimulatedAnnealing(eager=False).run(problem, seed=seed, progress=progress),
-        lambda: PopulationAnnealing(replicas=128, eager=False).run(problem, seed=seed, progress=progress),
-        lambda: Langevin(eager=False).run(problem, seed=seed, progress=progress),
-    ]
+    plans: list[Plan] = [(REGISTRY["amp"].plan()[0], amp_schedule)]
+    for name, options in {"sa": {}, "pa": {"replicas": 128}, "langevin": {}}.items():
+        solver, schedule = REGISTRY[name].plan(**options)
+        plans.append((replace(solver, eager=False), schedule))
     results: list[Result] = []
-    for run in runs:
-        results.append(run())
+    for solver, schedule in plans:
+        results.append(solver.run(problem, schedule, seed=seed, progress=progress))
         if results[-1].status is Status.INTERRUPTED:
             break
     return results
 
 
-def row(problem: Instance, result: Result) -> tuple[str, str, str, str, str]:
+def row(result: Result) -> tuple[str, str, str, str, str]:
     """Solver, status, m, mse_y and seconds, as printed."""
-    m = "-" if problem.x0 is None else f"{overlap(problem.x0, result.x):.4f}"
+    m = f"{result.truth['m']:.4f}" if result.truth else "-"
     status = result.status.name.lower().replace("_", " ")
-    return NAMES[result.solver], status, m, f"{result.mse_y:.1e}", f"{result.seconds:.2f}"
+    return REGISTRY[result.solver].title, status, m, f"{result.mse_y:.1e}", f"{result.seconds:.2f}"
 
 
 def draw(problem: Instance, results: list[Result]) -> Figure:
@@ -59,7 +46,7 @@ def draw(problem: Instance, results: list[Result]) -> Figure:
         for result, (dashes, colour) in zip(results, styles, strict=False):
             trace = result.trace
             left.semilogx(trace["mu"], trace["m"], dashes, color=colour)
-            right.loglog(trace["mu"], trace["mse_y"], dashes, color=colour, label=NAMES[result.solver])
+            right.loglog(trace["mu"], trace["mse_y"], dashes, color=colour, label=REGISTRY[result.solver].title)
         for axes, label in ((left, OVERLAP), (right, MSE_Y)):
             axes.set(xlabel=MU, ylabel=label, xlim=(0.5, 3e4))
         left.set_ylim(-0.03, 1.05)

@@ -47,6 +47,7 @@ FIGURES = (
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
 
+REVISIONS = "revisions of the runs"
 DIGITS = 6
 """Significant digits of the numbers in a table."""
 
@@ -73,7 +74,8 @@ class Studio:
         folder = make_folder(self.cache or cache_folder())
         cached = folder / f"{name}-{self.scale}-{_sources()}.csv"
         with contextlib.suppress(InputError):  # not there, or damaged: compute it
-            return load_table(cached)
+            table = load_table(cached)
+            return Table(table.columns, with_caution(table.provenance | {"revision": git_revision()}))
         swept: list[Table] = []
 
         def rows(preset_name: str) -> Table:
@@ -93,9 +95,10 @@ class Studio:
             revisions = np.unique(np.concatenate([part["revision"] for part in swept]))
             provenance["runs"] = ", ".join(part.provenance["runs"] for part in swept)
             provenance["took"] = f"{sum(np.nansum(part['seconds']) for part in swept):.0f} s of one core"
-            provenance["revisions of the runs"] = " ".join(revisions)
-            return Table(columns, provenance).rounded(DIGITS)
-        table = Table(columns, provenance | {"took": f"{time.perf_counter() - began:.0f} s"}).rounded(DIGITS)
+            provenance[REVISIONS] = " ".join(revisions)
+            return Table(columns, with_caution(provenance)).rounded(DIGITS)
+        provenance["took"] = f"{time.perf_counter() - began:.0f} s"
+        table = Table(columns, with_caution(provenance)).rounded(DIGITS)
         table.save(cached)
         return table
 
@@ -114,6 +117,21 @@ class Studio:
         crashed = int(np.sum(chosen["status"] == FAILED))
         runs = f"{len(chosen)} of the {len(keys)} of preset {preset_name}" + (f", {crashed} crashed" if crashed else "")
         return Table(chosen.columns, {"runs": runs})
+
+
+def with_caution(provenance: dict[str, str]) -> dict[str, str]:
+    """The same, with a caution where uncommitted sources computed a table, or its runs were not all of one revision."""
+    of_runs = provenance.get(REVISIONS, "").split()
+    reasons = ["computed by uncommitted sources"] if uncommitted(provenance) else []
+    reasons += [f"its runs are of {len(of_runs)} revisions"] if len(of_runs) > 1 else []
+    rest = {name: text for name, text in provenance.items() if name != "caution"}
+    return rest | ({"caution": "; ".join(reasons)} if reasons else {})
+
+
+def uncommitted(provenance: dict[str, str]) -> bool:
+    """Were the sources of a table, or of its runs, changed since their last commit?"""
+    revisions = [provenance.get("revision", ""), *provenance.get(REVISIONS, "").split()]
+    return any(revision.endswith("-dirty") for revision in revisions)
 
 
 def figure_module(name: str) -> FigureModule:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
 from phaselect.figures.style import letter, panels
-from phaselect.figures.success_curves import analyse, draw_shares, draw_thresholds, legend, size_colours
+from phaselect.figures.success_curves import analyse, draw_alpha_50, draw_shares, legend, size_colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +38,6 @@ def draw(table: Table) -> Figure:
         legend(panel, title="(instances)", fontsize=6.5, title_fontsize=6.5)
     axes[0].set_title("population annealing")
     axes[1].set_title("baselines")
-    draw_thresholds(axes[2], population)
+    draw_alpha_50(axes[2], population)
     letter(axes)
     return figure

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phaselect.base.tables import Columns, Table
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
 from phaselect.figures.success_curves import analyse, legend
+from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ CAPTION = (
     "(filled) and 1.3 (open) measurements per unknown. Dashed: 1.128, the Bayes-optimal threshold."
 )
 STYLES = {
-    "solve": ("-", "o", "black"),
+    "auto": ("-", "o", "black"),
     "pa": ("-", "s", GREEN),
     "amp": ("--", "^", BLUE),
     "sa": ("-.", "v", RED),
@@ -33,7 +33,7 @@ STYLES = {
     "raf": ("--", "P", ORANGE),
     "altmin": (":", "X", SKY),
 }
-TITLES = {"solve": "phaselect.solve"} | {name: CONTENDERS[name].title for name in STYLES if name != "solve"}
+TITLES = {name: REGISTRY[name].title for name in STYLES} | {"auto": "phaselect.solve"}
 
 
 def compute(context: Context) -> Columns:

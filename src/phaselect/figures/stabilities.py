@@ -11,7 +11,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.fixed_overlap import predicted_measurements, sample_signs
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, RED, letter, panels
-from phaselect.problem.instance import gaussian_instance
+from phaselect.problem.ensembles import gaussian_instance
 from phaselect.theory import saddle_point_at_overlap, stability_density
 
 if TYPE_CHECKING:

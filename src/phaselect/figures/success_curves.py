@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.grid import KIND
-from phaselect.experiments.limits import BAYES_OPTIMAL, thresholds
-from phaselect.experiments.success import success_table
+from phaselect.experiments.grid import CURVE
+from phaselect.experiments.limits import BAYES_OPTIMAL, alpha_50_table
+from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
 
 if TYPE_CHECKING:
@@ -31,16 +31,17 @@ def caption(title: str, anneal: str) -> str:
 def analyse(rows: Table) -> Columns:
     """One table with three kinds of rows.
 
-    "share": successes at one alpha, `value` with its Wilson interval `low` to `high`. "threshold": alpha_50 of a
-    curve. "limit": its extrapolation to infinite N (n = 0) over the sizes of a family, with amplitude and exponent.
+    "share": successes at one alpha, `value` with its Wilson interval `low` to `high`, and the time of a run on one
+    core. "threshold": alpha_50 of a curve. "limit": its extrapolation to infinite N (n = 0) over the sizes of a
+    family, with amplitude and exponent.
     """
-    shares, middles = success_table(rows), thresholds(rows)
+    shares, middles = success_table(timed_on_one_core(rows)), alpha_50_table(rows)
     names = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
     parts: list[dict[str, Any]] = [
-        {"kind": "share", **{name: shares[name] for name in (*KIND, "alpha", *names)}}
+        {"kind": "share", **{name: shares[name] for name in (*CURVE, "alpha", *names)}}
         | {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
         | {"instances": shares["trials"], "amplitude": math.nan, "exponent": math.nan},
-        {name: middles[name] for name in ("kind", *KIND, "low", "high", "instances", "amplitude", "exponent")}
+        {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", "amplitude", "exponent")}
         | {"value": middles["alpha_50"], "alpha": math.nan}
         | dict.fromkeys(names, math.nan),
     ]
@@ -57,7 +58,7 @@ def draw_success(table: Table, solver: str) -> Figure:
         draw_shares(panel, own.where(eps=eps), colours)
         panel.set_title(rf"$\epsilon = {eps:g}$")
         legend(panel, title="(instances)", title_fontsize=7)
-    draw_thresholds(axes[2], table)
+    draw_alpha_50(axes[2], table)
     letter(axes)
     return figure
 
@@ -123,7 +124,7 @@ def legend(axes: Axes, **options: Any) -> None:
         axes.legend(**options)
 
 
-def draw_thresholds(axes: Axes, table: Table) -> None:
+def draw_alpha_50(axes: Axes, table: Table) -> None:
     """alpha_50 against N for every family of curves, with the fitted a + b N^-c."""
     middles = table.where(kind="threshold")
     middles = middles.take(np.isfinite(middles["value"]))

@@ -9,9 +9,9 @@ import numpy as np
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
-from phaselect.problem.instance import gaussian_instance
+from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.schedule import Schedule
-from phaselect.solvers.amp import AMP
+from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.simulated_annealing import SimulatedAnnealing
 from phaselect.theory import follow, state_evolution
 
@@ -59,13 +59,13 @@ def run_curve(solver: str, alpha: float, seed: int) -> dict[str, Any]:
         trace = AMP(restarts=0).run(problem, amp_schedule(), seed=seed).trace
     else:
         trace = SimulatedAnnealing(eager=False).run(problem, sa_schedule(), seed=seed).trace
-    return _curve(solver, alpha, seed, trace["steps"], trace["mu"], trace["m"], trace["mse_y"])
+    return _curve(solver, alpha, seed, trace["sweeps"], trace["mu"], trace["m"], trace["mse_y"])
 
 
 def state_evolution_curve(alpha: float) -> dict[str, Any]:
     """What message passing does at this size."""
     found = state_evolution(alpha, amp_schedule(), n=N)
-    return _curve("state evolution", alpha, -1, found["steps"], found["mu"], found["m"], np.nan)
+    return _curve("state evolution", alpha, -1, found["sweeps"], found["mu"], found["m"], np.nan)
 
 
 def branch_curve(alpha: float) -> dict[str, Any]:
@@ -74,14 +74,14 @@ def branch_curve(alpha: float) -> dict[str, Any]:
     return _curve("branch", alpha, -1, np.nan, found["mu"], found["m"], found["mse_y"])
 
 
-def _curve(source: str, alpha: float, seed: int, steps: Any, mu: Any, m: Any, mse_y: Any) -> dict[str, Any]:
-    return {"source": source, "alpha": alpha, "seed": seed, "steps": steps, "mu": mu, "m": m, "mse_y": mse_y}
+def _curve(source: str, alpha: float, seed: int, sweeps: Any, mu: Any, m: Any, mse_y: Any) -> dict[str, Any]:
+    return {"source": source, "alpha": alpha, "seed": seed, "sweeps": sweeps, "mu": mu, "m": m, "mse_y": mse_y}
 
 
 def draw(table: Table) -> Figure:
     """Message passing by iteration; annealing by temperature."""
     figure, axes = panels(3)
-    _draw(axes[0], table, "amp", "state evolution", "steps", "m", AMP_ALPHAS)
+    _draw(axes[0], table, "amp", "state evolution", "sweeps", "m", AMP_ALPHAS)
     axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05))
     axes[0].legend(loc="lower right", title="message passing")
     for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):

@@ -1,4 +1,4 @@
-"""A ledger of claims: what the paper says, what our tables say, and a verdict that follows from the numbers."""
+"""A ledger of claims: what the paper says, what our tables say, and a conclusion that follows from the numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phaselect.base.tables import Table
 Tables = Mapping[str, Table]
 
 
-class Verdict(Enum):
+class Conclusion(Enum):
     """What became of a claim."""
 
     HOLDS = "holds"
@@ -24,22 +24,22 @@ class Verdict(Enum):
 
 
 class Finding(NamedTuple):
-    """What was measured, in a sentence with its numbers, and the verdict."""
+    """What was measured, in a sentence with its numbers, and the conclusion from it."""
 
     measured: str
-    verdict: Verdict
+    conclusion: Conclusion
 
 
-Judge = Callable[[Tables], Finding]
+Assessment = Callable[[Tables], Finding]
 
 
 class Claim(NamedTuple):
-    """A claim of the paper, in our words; `figures` are those it is judged by, the first of which shows it."""
+    """A claim of the paper, in our words; `figures` are those it is assessed by, the first of which shows it."""
 
     where: str
     text: str
     figures: tuple[str, ...]
-    judge: Judge
+    assess: Assessment
 
     def commands(self, tables: Tables) -> list[str]:
         """What recomputes the numbers, at the scale at which they were computed."""
@@ -53,40 +53,40 @@ class Entry(NamedTuple):
     finding: Finding
 
 
-def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Judge], Judge]]:
-    """A decorator, `@claim(where, text, figure, ...)`, that enters the function below it as the judge of a claim."""
+def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Assessment], Assessment]]:
+    """A decorator, `@claim(where, text, figure, ...)`, that enters a claim with the function below it to assess it."""
 
-    def claim(where: str, text: str, *figures: str) -> Callable[[Judge], Judge]:
-        def enter(judge: Judge) -> Judge:
-            ledger.append(Claim(where, text, figures, judge))
-            return judge
+    def claim(where: str, text: str, *figures: str) -> Callable[[Assessment], Assessment]:
+        def enter(assess: Assessment) -> Assessment:
+            ledger.append(Claim(where, text, figures, assess))
+            return assess
 
         return enter
 
     return claim
 
 
-def judge_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
+def assess_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
     """Every claim with its finding."""
-    return [Entry(claim, _judged(claim, tables)) for claim in claims]
+    return [Entry(claim, _assessed(claim, tables)) for claim in claims]
 
 
-def _judged(claim: Claim, tables: Tables) -> Finding:
+def _assessed(claim: Claim, tables: Tables) -> Finding:
     try:
-        return claim.judge(tables)
+        return claim.assess(tables)
     except (IndexError, KeyError, TypeError, ValueError):
-        return Finding("the tables lack what this needs", Verdict.OPEN)
+        return Finding("the tables lack what this needs", Conclusion.OPEN)
 
 
 def summary(entries: Sequence[Entry]) -> str:
-    """How many claims met which verdict."""
-    counts = Counter(entry.finding.verdict for entry in entries)
-    return ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
+    """How many claims came to which conclusion."""
+    counts = Counter(entry.finding.conclusion for entry in entries)
+    return ", ".join(f"{it.value}: {counts[it]}" for it in Conclusion if counts[it])
 
 
-def verdict(right: bool, otherwise: Verdict = Verdict.FAILS) -> Verdict:
+def holds_if(right: bool, otherwise: Conclusion = Conclusion.FAILS) -> Conclusion:
     """HOLDS if right, else what is given."""
-    return Verdict.HOLDS if right else otherwise
+    return Conclusion.HOLDS if right else otherwise
 
 
 def numbers(values: object, digits: int = 3) -> str:

@@ -11,28 +11,33 @@ import phaselect
 from phaselect.base.files import atomic_write
 from phaselect.base.tables import Table
 from phaselect.figures.gallery import FIGURES, figure_module
-from phaselect.report.ledger import Entry, Tables, Verdict, judge_all, summary
+from phaselect.report.ledger import Conclusion, Entry, Tables, assess_all, summary
 from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
-from phaselect.report.sizes import threshold_grids
+from phaselect.report.sizes import size_grids
 from phaselect.report.solver_claims import SOLVER_CLAIMS
 from phaselect.report.stability_claims import STABILITY_CLAIMS
 from phaselect.report.theory_claims import THEORY_CLAIMS
 
 CLAIMS = (*THEORY_CLAIMS, *REGULARISER_CLAIMS, *STABILITY_CLAIMS, *SOLVER_CLAIMS)
 PAPER_FIGURES = 9
-MARKS = {Verdict.HOLDS: "holds", Verdict.CORRECTED: "corrected", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
+MARKS = {
+    Conclusion.HOLDS: "holds",
+    Conclusion.CORRECTED: "corrected",
+    Conclusion.FAILS: "fails",
+    Conclusion.OPEN: "open",
+}
 
 
 def build_report(tables: Tables, folder: Path) -> Path:
     """Write `index.html` into a folder that has the figures as NAME.png, and return its path."""
-    entries = judge_all(CLAIMS, tables)
+    entries = assess_all(CLAIMS, tables)
     body = "\n".join(
         [
             _head(entries),
             "<h2 id='claims'>Claims of the paper</h2>",
             _ledger(entries, tables),
             "<h2 id='thresholds'>Thresholds by size</h2>",
-            _thresholds(tables),
+            _sizes(tables),
             "<h2 id='figures'>Figures of the paper</h2>",
             *(_figure(name, tables[name], folder) for name in FIGURES[:PAPER_FIGURES]),
             "<h2 id='beyond'>Beyond the paper</h2>",
@@ -72,7 +77,7 @@ def _ledger(entries: list[Entry], tables: Tables) -> str:
     rows = [
         f"<tr><td>{escape(entry.claim.text)}<div class='note'>{escape(entry.claim.where)}</div></td>"
         f"<td>{escape(entry.finding.measured)}{_commands(entry, tables)}</td>"
-        f"<td class='verdict {MARKS[entry.finding.verdict]}'>{escape(entry.finding.verdict.value)}</td></tr>"
+        f"<td class='verdict {MARKS[entry.finding.conclusion]}'>{escape(entry.finding.conclusion.value)}</td></tr>"
         for entry in entries
     ]
     head = "<thead><tr><th>The paper says</th><th>We measured</th><th>Verdict</th></tr></thead>"
@@ -84,12 +89,12 @@ def _commands(entry: Entry, tables: Tables) -> str:
     return "".join(f"<div><a href='#{name}'><code>{escape(command)}</code></a></div>" for name, command in commands)
 
 
-def _thresholds(tables: Tables) -> str:
+def _sizes(tables: Tables) -> str:
     parts = [
         "<p>The ratio alpha at which half of the instances are recovered, and its limit for large N from the fit "
         "alpha_50 = a + b N<sup>-c</sup>, for three sizes or more. The Bayes-optimal threshold is 1.128.</p>"
     ]
-    return "\n".join([*parts, *(_grid(*grid) for grid in threshold_grids(tables))])
+    return "\n".join([*parts, *(_grid(*grid) for grid in size_grids(tables))])
 
 
 def _grid(title: str, head: list[str], rows: list[list[str]]) -> str:

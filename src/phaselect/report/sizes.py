@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.tables import Table
-from phaselect.experiments.contenders import CONTENDERS
 from phaselect.experiments.limits import Interval
 from phaselect.report.ledger import Tables
 from phaselect.report.solver_claims import halves, limit
+from phaselect.solvers.registry import REGISTRY
 
 
 class TextGrid(NamedTuple):
@@ -24,7 +24,7 @@ class TextGrid(NamedTuple):
     rows: list[list[str]]
 
 
-def threshold_grids(tables: Tables) -> Iterator[TextGrid]:
+def size_grids(tables: Tables) -> Iterator[TextGrid]:
     """The grids in the order of the figures."""
     for name in ("sa", "amp", "langevin"):
         table = tables[f"success_{name}"]
@@ -60,7 +60,7 @@ def _by_solver(own: Table, title: str) -> TextGrid:
 
 
 def _title(solver: str) -> str:
-    title = CONTENDERS[solver].title
+    title = REGISTRY[solver].title
     return title[0].upper() + title[1:]
 
 

@@ -1,30 +1,176 @@
-"""Solvers by name (to be merged)."""
+"""Every solver by name: what it is in words, its options with their defaults, and the solver and schedule they make.
+
+`--solver NAME` means the same wherever it is written, because solve, sweeps, figures, the demonstration and the
+benchmarks all ask here. The defaults of a plan are the solver's own. A plan imports its solver when it is called, so
+that to read the names costs nothing.
+"""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from collections.abc import Callable
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaselect.base.errors import InputError
+from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 
-CLASSES = {
-    "amp": ("message_passing", "AMP"),
-    "sa": ("simulated_annealing", "SimulatedAnnealing"),
-    "pa": ("population_annealing", "PopulationAnnealing"),
-    "langevin": ("langevin", "Langevin"),
-    "raf": ("baselines", "ReweightedAmplitudeFlow"),
-    "altmin": ("baselines", "AlternatingMinimisation"),
+if TYPE_CHECKING:
+    from phaselect.solvers.result import Result
+
+Plan = tuple[Any, Schedule | None]
+"""A solver, and the schedule to run it on; None where each of its stages has its own."""
+
+
+class Option(NamedTuple):
+    """A number that solvers can be given: what it is, which values are good, that in words, and if it counts things."""
+
+    words: str
+    good: Callable[[float], bool]
+    wanted: str
+    whole: bool = False
+
+
+OPTIONS = {
+    "eps": Option("Rates of the anneal: mu grows by 1 + eps per temperature", lambda it: it > 0, "positive numbers"),
+    "product": Option("Products mu*lam, 0 for lam = 0", lambda it: it >= 0, "numbers, 0 (for lam = 0) or more"),
+    "replicas": Option("Copies in population annealing", lambda it: it >= 2, "whole numbers, 2 or more", True),
+    "restarts": Option("Fresh starts after a failed run", lambda it: it >= 0, "whole numbers, 0 or more", True),
+    "iterations": Option(
+        "Iterations per start in all, those of the anneal at least",
+        lambda it: it >= 1,
+        "whole numbers, 1 or more",
+        True,
+    ),
 }
+"""Every option that a plan below has."""
 
 
-def solver_named(name: str) -> Any:
-    """The solver of this name, with its defaults."""
-    if name not in CLASSES:
-        raise InputError(f"solver {name!r}: use auto, {', '.join(CLASSES)}")
-    module, kind = CLASSES[name]
-    return getattr(importlib.import_module(f"phaselect.solvers.{module}"), kind)()
+class Recipe(NamedTuple):
+    """How to run a solver by its name.
+
+    plan: makes the solver and its schedule; its arguments are the options.
+    """
+
+    title: str
+    plan: Callable[..., Plan]
+
+    @property
+    def options(self) -> dict[str, float]:
+        """The options that it has, with their defaults."""
+        return {name: parameter.default for name, parameter in signature(self.plan).parameters.items()}
+
+    @property
+    def in_batches(self) -> bool:
+        """Can many instances be run at once, on a device?"""
+        return bool(self.plan()[0].in_batches)
+
+    @property
+    def needs_entries(self) -> bool:
+        """Does it begin with the SVD of A, which runs on the same instance can share?"""
+        return bool(self.plan()[0].needs_entries)
+
+    def run(self, problem: Instance, seed: int, **options: float) -> Result:
+        """One run on one instance."""
+        solver, schedule = self.plan(**options)
+        result: Result = solver.run(problem, schedule, seed=seed)
+        return result
 
 
-def solver_names() -> list[str]:
-    """The names of all."""
-    return list(CLASSES)
+def amp(eps: float = 0.1, product: float = 1.0, restarts: int = 4, iterations: int = 1200) -> Plan:
+    """From mu = 1000 to 1e12, then on at 1e12 until there were so many iterations."""
+    from phaselect.solvers.message_passing import AMP
+
+    def anneal(hold: int) -> Schedule:
+        return Schedule.fixed_product(product, mu0=1e3, mu_max=1e12, eps=eps, steps=1, unit="iterations", hold=hold)
+
+    return AMP(restarts=restarts), anneal(max(0, iterations - len(anneal(0))))
+
+
+def amp_paper(eps: float = 0.1) -> Plan:
+    """One start, at most 3000 iterations, the product decaying like 1/mu: the paper's pseudo-code to the letter."""
+    from phaselect.solvers.message_passing import AMP
+
+    hold = max(0, 3000 - len(Schedule.paper_amp(eps=eps, hold=0)))
+    return AMP(restarts=0), Schedule.paper_amp(eps=eps, hold=hold)
+
+
+def sa(eps: float = 0.05, product: float = 1.0) -> Plan:
+    """100 sweeps at each temperature; product 0 is lam = 0."""
+    from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+    return SimulatedAnnealing(), Schedule.fixed_product(product, eps=eps)
+
+
+def sa_proposals(eps: float = 0.05, product: float = 1.0) -> Plan:
+    """100 single proposals at each temperature: T_A read to the letter."""
+    from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+    return SimulatedAnnealing(), Schedule.fixed_product(product, eps=eps, unit="proposals")
+
+
+def sa_fixed(eps: float = 0.05) -> Plan:
+    """At the constant regulariser that the paper studies, lam = 0.005."""
+    from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+    return SimulatedAnnealing(), Schedule.fixed_lambda(0.005, eps=eps)
+
+
+def pa(replicas: int = 64, product: float = 1.0) -> Plan:
+    """On the solver's own temperatures."""
+    from phaselect.solvers.population_annealing import PopulationAnnealing
+
+    solver = PopulationAnnealing(replicas)
+    return solver, solver.default_schedule().rescaled(product)
+
+
+def langevin(eps: float = 0.02, product: float = 0.75) -> Plan:
+    """100 iterations at each temperature, mu from 1 to 1000."""
+    from phaselect.solvers.langevin import Langevin
+
+    return Langevin(), Schedule.fixed_product(product, mu_max=1e3, eps=eps, unit="iterations")
+
+
+def raf() -> Plan:
+    """On the solver's own schedule, which counts iterations only."""
+    from phaselect.solvers.baselines import ReweightedAmplitudeFlow
+
+    solver: Any = ReweightedAmplitudeFlow()
+    return solver, solver.default_schedule()
+
+
+def altmin() -> Plan:
+    """On the solver's own schedule, which counts iterations only."""
+    from phaselect.solvers.baselines import AlternatingMinimisation
+
+    solver: Any = AlternatingMinimisation()
+    return solver, solver.default_schedule()
+
+
+def auto() -> Plan:
+    """Message passing with restarts, then larger and larger populations."""
+    from phaselect.solvers.front_door import FrontDoor
+
+    return FrontDoor(), None
+
+
+REGISTRY = {
+    "amp": Recipe("message passing", amp),
+    "amp-paper": Recipe("message passing, the paper's schedule", amp_paper),
+    "sa": Recipe("simulated annealing", sa),
+    "sa-proposals": Recipe("simulated annealing, T_A in proposals", sa_proposals),
+    "sa-fixed": Recipe("simulated annealing at lam = 0.005", sa_fixed),
+    "pa": Recipe("population annealing", pa),
+    "langevin": Recipe("Langevin dynamics", langevin),
+    "raf": Recipe("reweighted amplitude flow", raf),
+    "altmin": Recipe("alternating minimisation", altmin),
+    "auto": Recipe("the front door, phaselect.solve", auto),
+}
+"""Every solver by the name that it has on the command line, in a sweep and in a figure."""
+
+
+def recipe(name: str) -> Recipe:
+    """The solver of that name."""
+    if name not in REGISTRY:
+        raise InputError(f"solver {name!r}: use one of {', '.join(REGISTRY)}")
+    return REGISTRY[name]

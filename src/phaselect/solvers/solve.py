@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.base.threads import one_blas_thread
 from phaselect.problem.instance import Instance
-from phaselect.problem.streams import check_seed
-from phaselect.solvers.company import OneInstance
-from phaselect.solvers.message_passing import AMP
-from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.protocol import ProgressCallback, Solver
-from phaselect.solvers.registry import solver_named
-from phaselect.solvers.restarts import Search, Stage
+from phaselect.solvers.registry import recipe
 from phaselect.solvers.result import Result
-from phaselect.solvers.run import check_problem, starting_point
-
-LADDER = (64, 256, 1024)
-"""Population sizes tried in turn once message passing has failed."""
-LADDER_ON_GPU = (1_000, 10_000, 100_000)
-"""The same where copies are cheap."""
-MOST_ROWS = 20_000
-"""Measurements up to which their couplings, M x M numbers, are an option."""
 
 
 def solve(
@@ -68,32 +53,17 @@ def solve(
     problem = _problem(A, y)
     if device is not None:
         problem = problem.to_device(device, dtype)
-    problem = check_problem(problem, None, time_limit, noise)
-    if solver != "auto":
-        chosen = solver_named(solver) if isinstance(solver, str) else solver
-        return chosen.run(problem, seed=seed, init=init, time_limit=time_limit, progress=progress)
-    start, state = starting_point(problem, init)
-    if state is not None:
-        raise InputError("init is the state of a run: name its solver, or call its run, to go on from there")
-    with one_blas_thread():
-        search = Search(OneInstance(problem), [check_seed(seed)], start, None, time_limit, progress)
-        return search.run(stages_for(problem, timed=time_limit is not None))[0]
-
-
-def stages_for(problem: Instance, timed: bool) -> Iterator[Stage]:
-    """What to try, in order; with a time limit the last population is tried again until it strikes."""
-    level, matrix = problem.noise_level, problem.matrix
-    amp = AMP()
-    yield Stage(amp, amp.default_schedule(level))
-    if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
-        return
-    ladder = LADDER_ON_GPU if matrix.on_gpu else LADDER
-    population = PopulationAnnealing()
-    for replicas in ladder:
-        population = PopulationAnnealing(replicas)
-        yield Stage(population, population.default_schedule(level))
-    while timed and not level:
-        yield Stage(population, population.default_schedule())
+    chosen, schedule = recipe(solver).plan() if isinstance(solver, str) else (solver, None)
+    result: Result = chosen.run(
+        problem,
+        schedule if noise is None else None,
+        seed=seed,
+        init=init,
+        time_limit=time_limit,
+        progress=progress,
+        noise=noise,
+    )
+    return result
 
 
 def _problem(A: Any, y: Any) -> Instance:

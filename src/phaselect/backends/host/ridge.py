@@ -145,6 +145,10 @@ class SpectralRidgeAt:
         ridge, weights = self.ridge, self._explained
         return lambda v: ridge.U @ (weights * ridge.coordinates(v))
 
+    def couplings(self) -> Stack:
+        """K in float64, M x M."""
+        return gram(self.ridge.U * np.sqrt(self.ridge.weights(self.lam)))
+
     def fitted(self, v: Stack) -> Stack:
         """`K v`, the predicted measurements, for each row of a stack."""
         ridge = self.ridge

@@ -50,8 +50,7 @@ class CholeskyRidge(NamedTuple):
 
     def exact_couplings(self) -> Array:
         """K at lam = 0, in float64; nan if A is rank deficient."""
-        _, half = self._factors(0.0)
-        return product(half.T, half)
+        return self.at(0.0).couplings()
 
     def _factors(self, lam: Array) -> tuple[Array, Array]:
         """L with `L L^T = B^T B + (lam/2) I`, and `L^-1 B^T` (N x M), with Gram matrix K; nan if nearly singular."""
@@ -98,6 +97,14 @@ class CholeskyRidgeAt(NamedTuple):
     root: Array
     half: Array
     K: Array
+
+    def couplings(self) -> Array:
+        """K in float64, M x M."""
+        return product(self.half.T, self.half)
+
+    def fitted(self, v: Array) -> Array:
+        """`K v`, the predicted measurements, for each row of a stack."""
+        return product(product(v.astype("float64"), self.half.T), self.half)
 
     def estimate(self, v: Array) -> Array:
         """`x_hat = L^-T L^-1 B^T v`, of one v or of every column."""

@@ -1,0 +1,78 @@
+"""What `phaselect.solve` tries on its own: message passing with restarts, then larger and larger populations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+
+from phaselect.base.errors import InputError
+from phaselect.base.threads import one_blas_thread
+from phaselect.problem.instance import Instance
+from phaselect.problem.streams import check_seed
+from phaselect.solvers.company import OneInstance
+from phaselect.solvers.message_passing import AMP
+from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.protocol import ProgressCallback, Solver
+from phaselect.solvers.restarts import Search, Stage
+from phaselect.solvers.result import Result
+from phaselect.solvers.run import check_problem, starting_point
+
+LADDER = (64, 256, 1024)
+"""Population sizes tried in turn once message passing has failed."""
+LADDER_ON_GPU = (1_000, 10_000, 100_000)
+"""The same where copies are cheap."""
+MOST_ROWS = 20_000
+"""Measurements up to which their couplings, M x M numbers, are an option."""
+
+
+def stages_for(ladder: tuple[int, ...], noise: float = 0.0) -> tuple[Stage, ...]:
+    """Message passing is fast, and right for iid matrices; where it fails or diverges, populations take over."""
+    solvers: list[Solver] = [AMP(), *map(PopulationAnnealing, ladder)]
+    return tuple(Stage(solver, solver.default_schedule(noise)) for solver in solvers)
+
+
+@dataclass(frozen=True)
+class FrontDoor:
+    """The search without choices to make; `stages` are those for exact data in memory."""
+
+    stages: tuple[Stage, ...] = field(default_factory=lambda: stages_for(LADDER))
+
+    name = "auto"
+    in_batches = False
+    needs_entries = False
+
+    @one_blas_thread()
+    def run(
+        self,
+        problem: Instance,
+        schedule: None = None,
+        *,
+        seed: int | np.random.Generator = 0,
+        init: Any = None,
+        time_limit: float | None = None,
+        progress: ProgressCallback | None = None,
+        noise: Any = None,
+    ) -> Result:
+        """As `run` of a solver; every stage has its own schedule."""
+        problem = check_problem(problem, schedule, time_limit, noise)
+        if schedule is not None:
+            raise InputError("every solver that auto tries has its own schedule: name a solver, or leave it out")
+        start, state = starting_point(problem, init)
+        if state is not None:
+            raise InputError("init is the state of a run: name its solver, or call its run, to go on from there")
+        search = Search(OneInstance(problem), [check_seed(seed)], start, None, time_limit, progress)
+        return search.run(self.plan(problem, timed=time_limit is not None))[0]
+
+    def plan(self, problem: Instance, timed: bool) -> Iterable[Stage]:
+        """What to try, in order; with a time limit the last population is tried again until it strikes."""
+        level, matrix = problem.noise_level, problem.matrix
+        stages = self.stages
+        if level or matrix.on_gpu:
+            stages = stages_for(LADDER_ON_GPU if matrix.on_gpu else LADDER, level)
+        if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
+            return stages[:1]
+        return chain(stages, repeat(stages[-1])) if timed and not level else stages
