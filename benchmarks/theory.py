@@ -136,18 +136,20 @@ def questions() -> list[Row]:
             1,
             "",
         ),
-        at_most("critical_alpha to 5e-4 (s)", "product 1", timed(lambda: theory.critical_alpha(1.0, 5e-4)), 3, ""),
+        at_most(
+            "critical_alpha to 5e-4 (s)", "product 1", timed(lambda: theory.critical_alpha(1.0, tolerance=5e-4)), 3, ""
+        ),
         at_most(
             "phase diagrams of the paper (s)",
             "lam = 0 and 0.005, 7 alphas each",
-            timed(lambda: [theory.phase_diagram(lam, alphas) for lam in (0.0, 0.005)]),
+            timed(lambda: [theory.phase_diagram(alphas, lam) for lam in (0.0, 0.005)]),
             60,
             "with alpha_merge and alpha_recovery",
         ),
         at_most(
             "complexity curve (s)",
             "alpha = 1.7, O = 0.4, 40 temperatures",
-            timed(lambda: theory.complexity_curve(1.7, overlap=0.4, mus=np.geomspace(0.01, 300, 40).tolist())),
+            timed(lambda: theory.complexity_curve(1.7, np.geomspace(0.01, 300, 40).tolist(), sign_overlap=0.4)),
             5,
             "phi found along with the order parameters",
         ),

@@ -130,9 +130,9 @@ def test_order_of_the_transitions(trap):
 
 
 def test_static_tau():
-    assert theory.static_tau(1.5, 15.0).tau == 1.0
-    assert theory.static_tau(1.5, 25.0).tau == 1.0
-    point = theory.static_tau(1.5, 60.0)
+    assert theory.equilibrium_clusters(1.5, 15.0).tau == 1.0
+    assert theory.equilibrium_clusters(1.5, 25.0).tau == 1.0
+    point = theory.equilibrium_clusters(1.5, 60.0)
     assert 0 < point.tau < 1
     assert point.complexity_clusters == pytest.approx(0, abs=1e-8)
     for tau in (0.9 * point.tau, min(1.0, 1.1 * point.tau)):  # Phi is least there

@@ -7,7 +7,7 @@ import pytest
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
 from phaselect.problem.spectrum import spectrum
-from phaselect.theory import saddle_point, saddle_point_at_overlap, stability_density
+from phaselect.theory import gap_density, saddle_point, saddle_point_at_sign_overlap
 
 GRID = np.linspace(-9, 9, 1801)
 POINTS = [
@@ -23,7 +23,7 @@ POINTS = [
 @pytest.mark.parametrize("control", POINTS)
 def test_sums(control):
     point = saddle_point(*control)
-    density = stability_density(point, GRID)
+    density = gap_density(point, GRID)
     step = GRID[1] - GRID[0]
     assert density.P.sum() * step == pytest.approx(1, abs=1e-8)
     assert density.P_right.sum() * step == pytest.approx(0.5 * (1 + point.O), abs=1e-8)
@@ -36,7 +36,7 @@ def test_moments_follow_from_the_saddle_point(control):
     """E[Delta u0]... in the gauge: E[Delta^2] from normal equations: |A x|^2 = x.A^T(S y) - (lam/2)|x|^2, and
     mse_y = 1 - 2 E[S y Delta] + E[Delta^2]."""
     point = saddle_point(*control)
-    density = stability_density(point, GRID)
+    density = gap_density(point, GRID)
     second = np.sum(density.P * GRID**2) * (GRID[1] - GRID[0])
     penalty = point.lam * point.q1 / (2 * point.alpha)  # E[S y Delta] = E[Delta^2] + penalty
     assert point.mse_y == pytest.approx(1 - second - 2 * penalty, abs=1e-8)
@@ -69,7 +69,7 @@ def test_against_metropolis(alpha, mu, lam, n):
     measured, right = gaps(alpha, mu, lam, n, range(8), aligned=point.m > 0)
     edges = np.linspace(-3, 3, 25)
     centres, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
-    fine = stability_density(point, np.linspace(-3, 3, 24 * 8 + 1))
+    fine = gap_density(point, np.linspace(-3, 3, 24 * 8 + 1))
     copies = measured.shape[0] // 8
     for chosen, density in ((np.ones_like(right), fine.P), (right, fine.P_right)):
         histograms = np.array(
@@ -90,8 +90,8 @@ def test_the_paper_s_panels():
     the paper has it, with mu too)."""
 
     def at(mu, lam):
-        point = saddle_point_at_overlap(1.7, mu, lam, overlap=0.5)
-        density = stability_density(point, np.linspace(0, 3, 61))
+        point = saddle_point_at_sign_overlap(1.7, mu, lam, overlap=0.5)
+        density = gap_density(point, np.linspace(0, 3, 61))
         return density.P[0], density.P_right[0] / density.P_right.max()
 
     (peak, dip), (colder_peak, colder_dip), (regular_peak, regular_dip) = at(2.5, 0.0), at(3.5, 0.0), at(2.5, 0.5)
@@ -103,4 +103,4 @@ def test_the_paper_s_panels():
 def test_bad_input():
     point = saddle_point(1.7, 1.0)
     with pytest.raises(InputError, match="finite gaps"):
-        stability_density(point, [0.0, math.nan])
+        gap_density(point, [0.0, math.nan])
