@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format bench figures docs clean
+.PHONY: demo test test-all lint format bench figures docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/phaselect demo --out demo.png
@@ -11,6 +11,10 @@ demo: $(VENV)/.demo
 # Two processes, one BLAS thread each: more would fight for the cores.
 test: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+# The same with the long statistical tests.
+test-all: $(VENV)/.dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "slow or not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

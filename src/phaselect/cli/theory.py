@@ -269,7 +269,8 @@ def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | Non
 
     Columns: mu_leave, an overlap with the signal begins to grow (inf: never); mu_dynamical, clusters form; mu_static,
     few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan: there are
-    none, or, where not converged, not found). An anneal that has not found the signal by mu_dynamical is trapped between the two misfits.
+    none, or, where not converged, not found). An anneal that has not found the signal by mu_dynamical is trapped
+    between the two misfits.
     """
     from phaselect.figures.plots import draw_traps
     from phaselect.theory import traps

@@ -11,7 +11,7 @@ from phaselect.theory import Point, bayes_optimal, gap_density
 from phaselect.theory.at_sign_overlap import complexity_at_random
 from phaselect.theory.branch import Branch
 from phaselect.theory.coexistence import PhaseDiagram
-from phaselect.theory.state_evolution import BayesOptimal
+from phaselect.theory.evolution import BayesOptimal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -31,8 +31,9 @@ from phaselect.theory.thresholds import MU_RANGE, alpha_recovery
 class Transitions(NamedTuple):
     """Temperatures at which branches are born, equal and end; all nan where they do not coexist.
 
-    mu_spinodal: the informed branch is born; mu_first_order: the two have equal free entropy (nan where never);
-    mu_uninformed_end: the uninformed branch ends, and an anneal would jump (infinite where it never does).
+    mu_spinodal: the informed branch is born; mu_first_order: the two have equal free entropy (nan where never,
+    up to mu = 1e5 at least); mu_uninformed_end: the uninformed branch ends, and an anneal would jump (infinite where
+    it never does).
     """
 
     mu_spinodal: float
@@ -155,6 +156,12 @@ def _first_order(alpha: float, lam: float, spinodal: float, end: float) -> float
     inside = 1e-3 * (high - low)  # at the folds themselves a start may fall to either side
     stops = np.append(np.arange(low + inside, high - inside, 0.25), high - inside).tolist()
     for before, after in pairwise(stops):
-        if excess(after) > 0:
+        try:
+            crossed = excess(after) > 0
+        except TheoryError:
+            if math.exp(after) < MU_RANGE[1]:
+                raise
+            return math.nan  # rounding ends the search: nothing was found as far as one can see
+        if crossed:
             return math.exp(brentq(excess, before, after, xtol=1e-9))
     return math.nan

@@ -14,10 +14,10 @@ from scipy.optimize import brentq
 
 from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.branch import Branch
+from phaselect.theory.cluster_points import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 from phaselect.theory.clusters import ClusterState
 from phaselect.theory.control import Control, numbers
 from phaselect.theory.flow import growth_rates, paramagnet
-from phaselect.theory.one_step_rsb import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 
 MU_MAX = 1e5
 """Beyond, the precision inside a cluster exceeds that between them so much that rounding shows."""

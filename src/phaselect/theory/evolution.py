@@ -8,7 +8,7 @@ unfiltered estimate: `x_(t+1) = V (A^T g + chi x_t)`. With `bar` for filtered qu
     start)^2:
 
 noise made by the iteration is taken as fully correlated in time and independent of the random start. That is an
-approximation, checked against runs (tests/theory/test_state_evolution.py), and exact at fixed points and without
+approximation, checked against runs (tests/theory/test_evolution.py), and exact at fixed points and without
 damping.
 """
 
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phaselect.base.errors import InputError
+from phaselect.problem.instance import is_count
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.averages import averages
 from phaselect.theory.branch import Branch
@@ -46,8 +47,10 @@ def state_evolution(
     check_positive("alpha", alpha)
     if not 0 <= number("damping", damping) < 1:
         raise InputError(f"damping = {damping:g} must lie in [0, 1)")
-    if n is not None and not number("n", n) >= 2:
-        raise InputError(f"n = {n} must be 2 or more")
+    if n is not None and m0 is not None:
+        raise InputError("give n or m0, not both")
+    if n is not None and not is_count(n, 2):
+        raise InputError(f"n = {n!r} must be a whole number, 2 or more")
     begin = 1 / math.sqrt(n or UNSIZED) if m0 is None else number("m0", m0)
     if not 0 < begin < 1:
         raise InputError(f"m0 = {begin:g} must lie between 0 and 1")
