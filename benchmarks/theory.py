@@ -84,7 +84,7 @@ def one_evaluation() -> Row:
         lambda: [np.divide(1.0, terms, out=quotient) for _ in range(64 * 20)],
         repeat=5,
     )
-    detail = f"{1e6 * ours / (64 * 20):.1f} microseconds a point; 1 is the bound"
+    detail = f"{1e6 * ours / (64 * 20):.1f} microseconds per point; 1 is the bound"
     return at_most(
         "averages over a measurement, time / that of their divisions alone", "phi = 0", ours / bound, 4, detail
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from phaselect.base.tables import Table, load_table
 from phaselect.figures.gallery import FIGURES, draw, figure_module
 from phaselect.figures.style import save
-from phaselect.report.ledger import Entry, Tables, judge_all, summary
+from phaselect.report.ledger import Entry, Tables, check_all, summary
 from phaselect.report.page import CLAIMS, PAPER_FIGURES
 from phaselect.report.sizes import TextGrid, threshold_grids
 
@@ -32,7 +32,7 @@ def main() -> None:
 
 def page(tables: Tables) -> list[str]:
     """The sections."""
-    entries = judge_all(CLAIMS, tables)
+    entries = check_all(CLAIMS, tables)
     return [
         "## Claims of the paper\n",
         *ledger(entries),
@@ -51,7 +51,7 @@ def ledger(entries: list[Entry]) -> list[str]:
     head = ["| the paper says | we measured | verdict |", "|---|---|---|"]
     rows = [
         f"| {claim.text} ({claim.where}) | {finding.measured} ([figure](#{claim.figures[0]})) "
-        f"| **{finding.verdict.value}** |"
+        f"| **{finding.outcome.value}** |"
         for claim, finding in entries
     ]
     return [f"{len(entries)} claims; {summary(entries)}.\n", *head, *rows]

@@ -9,7 +9,7 @@ import pytest
 
 from phaselect.base.tables import load_table
 from phaselect.figures.gallery import FIGURES
-from phaselect.report.ledger import Verdict, judge_all
+from phaselect.report.ledger import Outcome, check_all
 from phaselect.report.page import CLAIMS
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
@@ -25,7 +25,7 @@ def test_the_committed_tables_are_small():
 
 
 def test_every_claim_is_judged(tables):
-    entries = judge_all(CLAIMS, tables)
+    entries = check_all(CLAIMS, tables)
     assert len(entries) >= 30
     for claim, finding in entries:
         assert any(character.isdigit() for character in finding.measured)
@@ -81,14 +81,14 @@ TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the v
 @pytest.mark.parametrize(("words", "name", "column", "change", "where"), TAMPERED, ids=[row[0] for row in TAMPERED])
 def test_a_verdict_follows_from_its_numbers(tables, words, name, column, change, where):
     (claim,) = [claim for claim in CLAIMS if words in claim.text]
-    before = claim.judge(tables).verdict
-    after = claim.judge(tables | {name: tampered(tables[name], column, change, **where)}).verdict
+    before = claim.check(tables).outcome
+    after = claim.check(tables | {name: tampered(tables[name], column, change, **where)}).outcome
     assert before is not after
 
 
 def test_verdicts_on_the_committed_tables(tables):
     """What docs/results.md reports; a change here is a change of what we say of the paper."""
-    found = {claim.text: finding.verdict for claim, finding in judge_all(CLAIMS, tables)}
-    corrected = [text for text, verdict in found.items() if verdict is Verdict.CORRECTED]
+    found = {claim.text: finding.outcome for claim, finding in check_all(CLAIMS, tables)}
+    corrected = [text for text, verdict in found.items() if verdict is Outcome.CORRECTED]
     assert sum("merge" in text or "squeeze" in text or "product mu*lam small" in text for text in corrected) >= 3
-    assert list(found.values()).count(Verdict.OPEN) <= 1
+    assert list(found.values()).count(Outcome.OPEN) <= 1

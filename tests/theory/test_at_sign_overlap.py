@@ -12,7 +12,7 @@ from phaselect.theory.at_sign_overlap import complexity_at_random
 from tests import exact
 
 
-@pytest.mark.parametrize("overlap", [0.2, 0.8, -0.3])
+@pytest.mark.parametrize("overlap", [0.2, -0.3, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_curve_at_fixed_overlap(overlap):
     """The overlap is met; Sigma starts at the binary entropy, decreases, and dSigma/de = mu."""
     mus = np.geomspace(0.01, 30, 80)

@@ -29,7 +29,7 @@ def test_rows_are_saddle_points(product):
 
 def test_an_anneal_stays_on_its_branch_until_it_ends():
     """alpha = 1.6, lam = 0: the uninformed branch ends at mu = 9.35, the informed one begins at 4.13."""
-    up = Schedule.fixed_lambda(0.0, mu0=3.0, mu_max=12.0, eps=0.03)
+    up = Schedule.fixed_lambda(0.0, mu0=3.0, mu_max=12.0, eps=0.06)
     uninformed, informed = (follow(1.6, up, start=start) for start in ("uninformed", "informed"))
     both = (up.mu > 4.2) & (up.mu < 9.3)
     assert (uninformed["m"][both] < 0.42).all()

@@ -182,12 +182,13 @@ def test_births_change_from_discontinuous_to_continuous():
         assert (theory.static_transition(alpha) == mu) == continuous
 
 
-def test_bad_input():
+def test_bad_input(monkeypatch):
     with pytest.raises(InputError, match="ClusterState needs"):
         one_step_rsb(1.5, 20.0, start=ClusterState(-1.0, 1.0, 0.0, 0.0))
     with pytest.raises(InputError, match=r"tau = 1.5 must lie in \(0, 1\]"):
         one_step_rsb(1.5, 20.0, tau=1.5)
     with pytest.raises(InputError, match="uninformed"):
         one_step_rsb(1.5, 20.0, start="hopeful")
-    with pytest.raises(InputError, match="try a larger alpha"):
+    monkeypatch.setattr("phaselect.theory.glass.MU_MAX", 3.0)
+    with pytest.raises(InputError, match="no clusters dominate up to mu = 3; try a larger alpha"):
         theory.ground_state(1.05)

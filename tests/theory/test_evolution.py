@@ -37,9 +37,9 @@ def run_amp(n, alpha, schedule, damping, seed):
     ("schedule", "damping", "bias"),
     [
         (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.0, 0.01),
-        (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.0, 0.01),
+        pytest.param(anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.0, 0.01, marks=pytest.mark.slow),
         (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.3, 0.007),  # without the memory of x, these two fail
-        (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.3, 0.016),
+        pytest.param(anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.3, 0.016, marks=pytest.mark.slow),
     ],
 )
 def test_against_message_passing(schedule, damping, bias):

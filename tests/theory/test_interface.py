@@ -2,6 +2,8 @@
 
 import inspect
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +56,24 @@ def test_one_order_of_arguments(name):
     order = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
     orders = ["alpha mu lam", "alpha mus lam", "alpha lam", "alphas lam", "alpha schedule", "alpha", "lam", "product"]
     assert " ".join(order) in {*orders, "point gaps"}
+
+
+def test_the_page_tells_the_signatures():
+    """The table of docs/theory.md: every function, with its arguments in their order and the defaults it names."""
+    page = (Path(__file__).parents[2] / "docs" / "theory.md").read_text()
+    told = dict(re.findall(r"`(\w+)\(([^`]*)\)`", page.split("| call | returns |")[1].split("\n\n")[0]))
+    assert set(told) == set(CALLS)
+    for name, text in told.items():
+        parameters = inspect.signature(getattr(theory, name)).parameters
+        order = [argument.partition("=") for argument in text.split(", ") if argument != "*"]
+        assert [argument for argument, *_ in order] == list(parameters)
+        assert all(str(parameters[argument].default).startswith(value.strip('"')) for argument, _, value in order)
+        positional, _, keywords = text.partition("*, ")
+        assert all(
+            (p.kind is p.KEYWORD_ONLY) == (p.name in keywords.split(", ") or f"{p.name}=" in keywords)
+            for p in parameters.values()
+        )
+        assert positional
 
 
 @pytest.mark.parametrize(

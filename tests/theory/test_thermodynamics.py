@@ -25,8 +25,8 @@ def measure(alpha, mu, product, n, instances):
 @pytest.mark.parametrize(
     ("alpha", "mu", "product", "n", "instances"),
     [
-        (1.7, 1.0, 0.0, 100, 8),
-        (1.3, 2.0, 1.0, 100, 8),
+        (1.7, 1.0, 0.0, 100, 5),
+        (1.3, 2.0, 1.0, 100, 5),
         pytest.param(1.7, 0.5, 0.0, 400, 10, marks=pytest.mark.slow),
         pytest.param(1.7, 1.0, 0.0, 400, 10, marks=pytest.mark.slow),
         pytest.param(1.3, 2.0, 1.0, 400, 10, marks=pytest.mark.slow),

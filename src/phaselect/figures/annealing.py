@@ -28,7 +28,7 @@ STEPS = {"small": 0.1, "paper": 0.08}
 
 
 def compute(context: Context) -> Columns:
-    """One anneal a curve."""
+    """One anneal per curve."""
     anneals = [("a", alpha, product) for product in MATCHED for alpha in ALPHAS]
     anneals += [("b", HARD, product) for product in PRODUCTS]
     parts = []

@@ -14,7 +14,7 @@ from phaselect.base.tables import Table
 Tables = Mapping[str, Table]
 
 
-class Verdict(Enum):
+class Outcome(Enum):
     """What became of a claim."""
 
     HOLDS = "holds"
@@ -27,10 +27,10 @@ class Finding(NamedTuple):
     """What was measured, in a sentence with its numbers, and the verdict."""
 
     measured: str
-    verdict: Verdict
+    outcome: Outcome
 
 
-Judge = Callable[[Tables], Finding]
+Check = Callable[[Tables], Finding]
 
 
 class Claim(NamedTuple):
@@ -39,7 +39,7 @@ class Claim(NamedTuple):
     where: str
     text: str
     figures: tuple[str, ...]
-    judge: Judge
+    check: Check
 
     def commands(self, tables: Tables) -> list[str]:
         """What recomputes the numbers, at the scale at which they were computed."""
@@ -53,40 +53,40 @@ class Entry(NamedTuple):
     finding: Finding
 
 
-def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Judge], Judge]]:
-    """A decorator, `@claim(where, text, figure, ...)`, that enters the function below it as the judge of a claim."""
+def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Check], Check]]:
+    """A decorator, `@claim(where, text, figure, ...)`, that enters the function below it as the check of a claim."""
 
-    def claim(where: str, text: str, *figures: str) -> Callable[[Judge], Judge]:
-        def enter(judge: Judge) -> Judge:
-            ledger.append(Claim(where, text, figures, judge))
-            return judge
+    def claim(where: str, text: str, *figures: str) -> Callable[[Check], Check]:
+        def enter(check: Check) -> Check:
+            ledger.append(Claim(where, text, figures, check))
+            return check
 
         return enter
 
     return claim
 
 
-def judge_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
+def check_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
     """Every claim with its finding."""
-    return [Entry(claim, _judged(claim, tables)) for claim in claims]
+    return [Entry(claim, _checked(claim, tables)) for claim in claims]
 
 
-def _judged(claim: Claim, tables: Tables) -> Finding:
+def _checked(claim: Claim, tables: Tables) -> Finding:
     try:
-        return claim.judge(tables)
+        return claim.check(tables)
     except (IndexError, KeyError, TypeError, ValueError):
-        return Finding("the tables lack what this needs", Verdict.OPEN)
+        return Finding("the tables lack what this needs", Outcome.OPEN)
 
 
 def summary(entries: Sequence[Entry]) -> str:
     """How many claims met which verdict."""
-    counts = Counter(entry.finding.verdict for entry in entries)
-    return ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
+    counts = Counter(entry.finding.outcome for entry in entries)
+    return ", ".join(f"{outcome.value}: {counts[outcome]}" for outcome in Outcome if counts[outcome])
 
 
-def verdict(right: bool, otherwise: Verdict = Verdict.FAILS) -> Verdict:
+def outcome(right: bool, otherwise: Outcome = Outcome.FAILS) -> Outcome:
     """HOLDS if right, else what is given."""
-    return Verdict.HOLDS if right else otherwise
+    return Outcome.HOLDS if right else otherwise
 
 
 def numbers(values: object, digits: int = 3) -> str:

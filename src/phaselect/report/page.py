@@ -11,7 +11,7 @@ import phaselect
 from phaselect.base.files import atomic_write
 from phaselect.base.tables import Table
 from phaselect.figures.gallery import FIGURES, figure_module
-from phaselect.report.ledger import Entry, Tables, Verdict, judge_all, summary
+from phaselect.report.ledger import Entry, Outcome, Tables, check_all, summary
 from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
 from phaselect.report.sizes import threshold_grids
 from phaselect.report.solver_claims import SOLVER_CLAIMS
@@ -20,12 +20,12 @@ from phaselect.report.theory_claims import THEORY_CLAIMS
 
 CLAIMS = (*THEORY_CLAIMS, *REGULARISER_CLAIMS, *STABILITY_CLAIMS, *SOLVER_CLAIMS)
 PAPER_FIGURES = 9
-MARKS = {Verdict.HOLDS: "holds", Verdict.CORRECTED: "corrected", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
+MARKS = {Outcome.HOLDS: "holds", Outcome.CORRECTED: "corrected", Outcome.FAILS: "fails", Outcome.OPEN: "open"}
 
 
 def build_report(tables: Tables, folder: Path) -> Path:
     """Write `index.html` into a folder that has the figures as NAME.png, and return its path."""
-    entries = judge_all(CLAIMS, tables)
+    entries = check_all(CLAIMS, tables)
     body = "\n".join(
         [
             _head(entries),
@@ -72,7 +72,7 @@ def _ledger(entries: list[Entry], tables: Tables) -> str:
     rows = [
         f"<tr><td>{escape(entry.claim.text)}<div class='note'>{escape(entry.claim.where)}</div></td>"
         f"<td>{escape(entry.finding.measured)}{_commands(entry, tables)}</td>"
-        f"<td class='verdict {MARKS[entry.finding.verdict]}'>{escape(entry.finding.verdict.value)}</td></tr>"
+        f"<td class='verdict {MARKS[entry.finding.outcome]}'>{escape(entry.finding.outcome.value)}</td></tr>"
         for entry in entries
     ]
     head = "<thead><tr><th>The paper says</th><th>We measured</th><th>Verdict</th></tr></thead>"

@@ -8,12 +8,12 @@ from phaselect.base.tables import Table
 from phaselect.report.ledger import (
     Claim,
     Finding,
+    Outcome,
     Tables,
-    Verdict,
     claims_into,
     numbers,
+    outcome,
     regulariser_threshold,
-    verdict,
 )
 
 REGULARISER_CLAIMS: list[Claim] = []
@@ -31,7 +31,7 @@ def regulariser_helps(tables: Tables) -> Finding:
         f"m > 0.9 from {values['recovery', 0.005]:.3f} on (lam = 0: {values['recovery', 0.0]:.3f})"
     )
     right = all(values[name, 0.005] < values[name, 0.0] for name in ("merge", "recovery"))
-    return Finding(text, verdict(right))
+    return Finding(text, outcome(right))
 
 
 @claim("Sec. III, role of lam", "At fixed lam > 0 the overlap peaks and can then fall as mu grows", "regularisation")
@@ -42,10 +42,10 @@ def regulariser_biases(tables: Tables) -> Finding:
         if own["m"].max() - own["m"][-1] > 1e-5:
             falls.append((own["alpha"][0], own["m"].max(), own["m"][-1]))
     if not falls:
-        return Finding("m grows all along the informed branch at lam = 0.005", Verdict.FAILS)
+        return Finding("m grows all along the informed branch at lam = 0.005", Outcome.FAILS)
     alpha, top, end = falls[0]
     return Finding(
-        f"at lam = 0.005 and alpha = {alpha:g}, m peaks at {top:.5f} and is {end:.5f} at the largest mu", Verdict.HOLDS
+        f"at lam = 0.005 and alpha = {alpha:g}, m peaks at {top:.5f} and is {end:.5f} at the largest mu", Outcome.HOLDS
     )
 
 
@@ -69,7 +69,7 @@ def gap_of_overlaps_at_1_3(tables: Tables) -> Finding:
         f"m = {lower['m'][-1]:.3f} at mu = {end:.1f}, where the informed one has m = {beyond:.3f}: "
         f"{'it ends there, and an anneal jumps' if jumps else 'the two merge'}"
     )
-    return Finding(text, Verdict.FAILS if above <= below else Verdict.CORRECTED if jumps else Verdict.HOLDS)
+    return Finding(text, Outcome.FAILS if above <= below else Outcome.CORRECTED if jumps else Outcome.HOLDS)
 
 
 @claim("Sec. III, role of lam", "The hard window of mu shrinks with regularisation", "regularisation")
@@ -85,7 +85,7 @@ def hard_window_shrinks(tables: Tables) -> Finding:
         f"at alpha = 1.4 mu of equal free entropy is {ratios[0]:.2f} times mu of birth at lam = 0, "
         f"{ratios[1]:.2f} at 0.005"
     )
-    return Finding(text, verdict(ratios[1] < ratios[0]))
+    return Finding(text, outcome(ratios[1] < ratios[0]))
 
 
 @claim("Sec. III, role of lam", "Larger lam anticipates the mu at which an overlap builds up", "regularisation")
@@ -95,7 +95,7 @@ def regulariser_anticipates(tables: Tables) -> Finding:
     lams = table.values("lam")
     mus = [float(np.interp(alpha, (own := table.where(lam=lam))["alpha"], own["mu"])) for lam in lams]
     return Finding(
-        f"at alpha = {alpha:g}: mu = {numbers(mus)} for lam = {numbers(lams)}", verdict(bool(np.all(np.diff(mus) < 0)))
+        f"at alpha = {alpha:g}: mu = {numbers(mus)} for lam = {numbers(lams)}", outcome(bool(np.all(np.diff(mus) < 0)))
     )
 
 
@@ -108,7 +108,7 @@ def regulariser_limits(tables: Tables) -> Finding:
     alpha = float(table["alpha"].max())
     return Finding(
         f"at alpha = {alpha:g}: largest m = {numbers(tops, 4)} for lam = {numbers(lams)}",
-        verdict(bool(np.all(np.diff(tops) < 0))),
+        outcome(bool(np.all(np.diff(tops) < 0))),
     )
 
 
@@ -126,7 +126,7 @@ def matched_anneal_recovers(tables: Tables) -> Finding:
     text = (
         f"m > {min(ends):.4f} at the end for alpha = {numbers(table.values('alpha'))}; threshold alpha = {at_one:.4f}"
     )
-    return Finding(text, verdict(min(ends) > 0.999 and abs(at_one - 1.13) < 0.005))
+    return Finding(text, outcome(min(ends) > 0.999 and abs(at_one - 1.13) < 0.005))
 
 
 @claim("Sec. III, annealing", "It is crucial to keep the product mu*lam small enough", "annealing", "critical_product")
@@ -145,7 +145,7 @@ def product_must_be_small(tables: Tables) -> Finding:
         f"at {high:g})"
     )
     small_fails, large_fails = (found["alpha"][end] > _critical(found, 1.0) + 0.01 for end in (0, -1))
-    return Finding(text, verdict(large_fails and not small_fails, Verdict.CORRECTED if large_fails else Verdict.FAILS))
+    return Finding(text, outcome(large_fails and not small_fails, Outcome.CORRECTED if large_fails else Outcome.FAILS))
 
 
 def _critical(table: Table, product: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from phaselect.base.tables import Table
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
-from phaselect.report.ledger import Claim, Finding, Judge, Tables, Verdict, claims_into, regulariser_threshold, verdict
+from phaselect.report.ledger import Check, Claim, Finding, Outcome, Tables, claims_into, outcome, regulariser_threshold
 
 SOLVER_CLAIMS: list[Claim] = []
 claim = claims_into(SOLVER_CLAIMS)
@@ -48,11 +48,11 @@ def paired(fast: Halves, slow: Halves) -> str:
     return "; ".join(f"N = {n}: {fast[n]} fast, {slow[n]} slow" for n in fast if n in slow)
 
 
-def improvement(fast: Halves, slow: Halves) -> Verdict:
+def improvement(fast: Halves, slow: Halves) -> Outcome:
     """Is slow better than fast: clearly at some size, and clearly worse at none?"""
     both = [(slow[n], fast[n]) for n in fast if n in slow]
     better, worse = any(clearly_below(s, f) for s, f in both), any(clearly_below(f, s) for s, f in both)
-    return Verdict.FAILS if worse else Verdict.HOLDS if better else Verdict.OPEN
+    return Outcome.FAILS if worse else Outcome.HOLDS if better else Outcome.OPEN
 
 
 @claim(
@@ -69,9 +69,9 @@ def unregularised_needs_more(tables: Tables) -> Finding:
     text = f"alpha_50 at lam = 0: fast, {listed(found[FAST])}; slow, {listed(found[SLOW])}"
     text += f"; replica symmetry has an anneal recover from {recovery:.3f} on"
     if not all(found.values()):
-        return Finding(text, Verdict.OPEN)
+        return Finding(text, Outcome.OPEN)
     least = min(own[max(own)].low for own in found.values())
-    return Finding(text, verdict(least > 1.7, Verdict.CORRECTED if least > recovery else Verdict.FAILS))
+    return Finding(text, outcome(least > 1.7, Outcome.CORRECTED if least > recovery else Outcome.FAILS))
 
 
 @claim(
@@ -88,23 +88,23 @@ def fixed_regulariser_fails(tables: Tables) -> Finding:
     shares = table.where(kind="share", alpha=1.3)
     found = {eps: halves(table, "sa-fixed", eps=eps) for eps in (FAST, SLOW)}
     if len(shares) == 0 or not all(found.values()):
-        return Finding("no runs at lam = 0.005", Verdict.OPEN)
+        return Finding("no runs at lam = 0.005", Outcome.OPEN)
     text = f"lam = 0.005, alpha = 1.3: {shares['successes'].sum():.0f} of {shares['trials'].sum():.0f} runs recover; "
     text += f"alpha_50: fast, {listed(found[FAST])}; slow, {listed(found[SLOW])}"
     text += f"; replica symmetry has an anneal recover from {recovery:.3f} on"
     above = min(own[max(own)].low for own in found.values()) > recovery
     few = bool(shares["high"].max() < 0.5)
-    return Finding(text, verdict(few and above, Verdict.CORRECTED if above else Verdict.FAILS))
+    return Finding(text, outcome(few and above, Outcome.CORRECTED if above else Outcome.FAILS))
 
 
-def slower_is_better(figure: str, solver: str, product: float) -> Judge:
+def slower_is_better(figure: str, solver: str, product: float) -> Check:
     """At each size, alpha_50 of the slow anneal against that of the fast one."""
 
-    def judge(tables: Tables) -> Finding:
+    def check(tables: Tables) -> Finding:
         fast, slow = (halves(tables[figure], solver, eps=eps, product=product) for eps in (FAST, SLOW))
         return Finding(paired(fast, slow), improvement(fast, slow))
 
-    return judge
+    return check
 
 
 claim("Sec. IV, SA", "Simulated annealing: a slower anneal recovers from fewer measurements", "success_sa")(
@@ -124,15 +124,15 @@ def annealing_approaches_bayes(tables: Tables) -> Finding:
     end = limit(table, "sa", eps=SLOW, product=1.0)
     known = [half for half in slow.values() if math.isfinite(half.value)]
     if end is None or len(known) < 2:
-        return Finding(f"slow anneal: {listed(slow)}; too few sizes for a limit", Verdict.OPEN)
+        return Finding(f"slow anneal: {listed(slow)}; too few sizes for a limit", Outcome.OPEN)
     text = f"slow anneal: {listed(slow)}; fitted limit {end}"
-    slower_helps = improvement(fast, slow) is Verdict.HOLDS
+    slower_helps = improvement(fast, slow) is Outcome.HOLDS
     if end.low <= BAYES_OPTIMAL <= end.high:
-        return Finding(text, verdict(slower_helps and end.high - end.low < NARROW, Verdict.OPEN))
+        return Finding(text, outcome(slower_helps and end.high - end.low < NARROW, Outcome.OPEN))
     larger_helps = clearly_below(known[-1], known[0])
     text += f": slower schedules {'help' if slower_helps else 'do not help'}"
     text += f", larger instances {'help' if larger_helps else 'do not'}"
-    return Finding(text, Verdict.CORRECTED if slower_helps or larger_helps else Verdict.FAILS)
+    return Finding(text, Outcome.CORRECTED if slower_helps or larger_helps else Outcome.FAILS)
 
 
 @claim("Sec. IV, SA", "T_A = 100 Monte Carlo steps at each temperature", "success_sa")
@@ -143,7 +143,7 @@ def hundred_steps(tables: Tables) -> Finding:
     both = [n for n in sweeps if n in proposals]
     text = "; ".join(f"N = {n}: {sweeps[n]} in sweeps, {proposals[n]} in proposals" for n in both)
     worse = all(clearly_below(sweeps[n], proposals[n]) for n in both)
-    return Finding(text, (Verdict.CORRECTED if worse else Verdict.HOLDS) if both else Verdict.OPEN)
+    return Finding(text, (Outcome.CORRECTED if worse else Outcome.HOLDS) if both else Outcome.OPEN)
 
 
 @claim("Sec. IV, AMP", "The threshold of annealed message passing approaches the Bayes-optimal one", "success_amp")
@@ -154,14 +154,14 @@ def message_passing_approaches_bayes(tables: Tables) -> Finding:
     fits = [end for end in ends.values() if end is not None]
     text = f"at mu*lam = 1: {listed(halves(table, 'amp', eps=FAST, product=1.0))}"
     if not fits:
-        return Finding(text + "; too few sizes for a limit", Verdict.OPEN)
+        return Finding(text + "; too few sizes for a limit", Outcome.OPEN)
     text += f"; fitted limit {ends[FAST] or 'unknown'} fast, {ends[SLOW] or 'unknown'} slow"
     if any(end.low <= BAYES_OPTIMAL <= end.high for end in fits):
-        return Finding(text, verdict(min(end.high - end.low for end in fits) < NARROW, Verdict.OPEN))
+        return Finding(text, outcome(min(end.high - end.low for end in fits) < NARROW, Outcome.OPEN))
     if all(end.high < BAYES_OPTIMAL for end in fits):
-        return Finding(text + ", below what is possible: the fit is no good", Verdict.OPEN)
+        return Finding(text + ", below what is possible: the fit is no good", Outcome.OPEN)
     nearest = min(abs(end.value - BAYES_OPTIMAL) for end in fits)
-    return Finding(text, Verdict.CORRECTED if nearest < 0.015 else Verdict.FAILS)
+    return Finding(text, Outcome.CORRECTED if nearest < 0.015 else Outcome.FAILS)
 
 
 @claim("Sec. IV, AMP", "Message passing: it does so in the limit of a vanishing rate", "success_amp")
@@ -172,10 +172,10 @@ def rate_matters_for_message_passing(tables: Tables) -> Finding:
     matched = [halves(table, "amp", eps=eps, product=1.0) for eps in (FAST, SLOW)]
     text = f"on the paper's schedule: {paired(*printed)}. At mu*lam = 1: {paired(*matched)}"
     if not (set(printed[0]) & set(printed[1])) or not (set(matched[0]) & set(matched[1])):
-        return Finding(text, Verdict.OPEN)
+        return Finding(text, Outcome.OPEN)
     on_print, on_match = improvement(*printed), improvement(*matched)
-    if on_print is Verdict.HOLDS and on_match is Verdict.OPEN:
-        return Finding(text + ": there the rate does not matter", Verdict.CORRECTED)
+    if on_print is Outcome.HOLDS and on_match is Outcome.OPEN:
+        return Finding(text + ": there the rate does not matter", Outcome.CORRECTED)
     return Finding(text, on_print)
 
 
@@ -196,7 +196,7 @@ def state_evolution_describes(tables: Tables) -> Finding:
     length = min(len(gap) for gap in gaps)
     mean = np.abs(np.mean([gap[:length] for gap in gaps], axis=0))
     text = f"alpha = {alpha:g}, N = 1000: the mean m of {len(gaps)} runs is within {mean.max():.3f} of it throughout"
-    return Finding(text, verdict(mean.max() < 0.15))
+    return Finding(text, outcome(mean.max() < 0.15))
 
 
 claim("Sec. IV, Langevin", "Langevin dynamics: a slower anneal recovers from fewer measurements", "success_langevin")(
@@ -221,8 +221,8 @@ def langevin_is_poorest(tables: Tables) -> Finding:
             parts.append(f"N = {n}, eps = {eps:g}: Langevin {langevin[n]}, sa {sa[n]}, amp {amp[n]}")
             pairs += [(sa[n], langevin[n]), (amp[n], langevin[n])]
     if not pairs or any(clearly_below(langevin, other) for other, langevin in pairs):
-        return Finding("; ".join(parts), Verdict.FAILS if pairs else Verdict.OPEN)
-    return Finding("; ".join(parts), verdict(all(clearly_below(*pair) for pair in pairs), Verdict.OPEN))
+        return Finding("; ".join(parts), Outcome.FAILS if pairs else Outcome.OPEN)
+    return Finding("; ".join(parts), outcome(all(clearly_below(*pair) for pair in pairs), Outcome.OPEN))
 
 
 @claim(
@@ -241,9 +241,9 @@ def langevin_beats_descent(tables: Tables) -> Finding:
         for n in sizes
     )
     if any(clearly_below(rival, slow[n]) for n in sizes for rival in (flow[n], minimisation[n])):
-        return Finding(text, Verdict.FAILS)
+        return Finding(text, Outcome.FAILS)
     settled = [all(clearly_below(slow[n], rival) for rival in (flow[n], minimisation[n])) for n in sizes]
-    return Finding(text, verdict(any(settled), Verdict.OPEN))
+    return Finding(text, outcome(any(settled), Outcome.OPEN))
 
 
 @claim(
@@ -258,10 +258,10 @@ def all_approach_bayes(tables: Tables) -> Finding:
     products = {"amp": 1.0, "sa": 1.0, "langevin": 0.75}
     found = {name: halves(tables[f"success_{name}"], name, eps=SLOW, product=value) for name, value in products.items()}
     if not all(found.values()):
-        return Finding("not all three were run", Verdict.OPEN)
+        return Finding("not all three were run", Outcome.OPEN)
     largest = {name: (max(own), own[max(own)]) for name, own in found.items()}
     text = "; ".join(f"{name}, N = {n}: {half}" for name, (n, half) in largest.items())
     near = [half.low < BAYES_OPTIMAL + 0.03 for _, half in largest.values()]
     return Finding(
-        text + f"; Bayes-optimal {BAYES_OPTIMAL}", verdict(all(near), Verdict.CORRECTED if any(near) else Verdict.FAILS)
+        text + f"; Bayes-optimal {BAYES_OPTIMAL}", outcome(all(near), Outcome.CORRECTED if any(near) else Outcome.FAILS)
     )

@@ -8,11 +8,11 @@ from phaselect.base.tables import Table
 from phaselect.report.ledger import (
     Claim,
     Finding,
+    Outcome,
     Tables,
-    Verdict,
     claims_into,
     numbers,
-    verdict,
+    outcome,
 )
 
 STABILITY_CLAIMS: list[Claim] = []
@@ -27,7 +27,7 @@ def stable_at_high_complexity(tables: Tables) -> Finding:
     text = (
         f"{sum(starts)} of {len(starts)} curves, at lam = {numbers(table.values('lam'))}, begin with a replicon below 1"
     )
-    return Finding(text, verdict(all(starts)))
+    return Finding(text, outcome(all(starts)))
 
 
 @claim("App. A, stability", "Regularisation makes regions of smaller misfit locally stable", "local_stability")
@@ -44,7 +44,7 @@ def regulariser_stabilises(tables: Tables) -> Finding:
         f"{behind[0]:.4f} at lam = 0 and only to {behind[1]:.4f} at 0.005"
     )
     better = along[1] < along[0], behind[1] < behind[0]
-    return Finding(text, verdict(all(better), Verdict.CORRECTED if any(better) else Verdict.FAILS))
+    return Finding(text, outcome(all(better), Outcome.CORRECTED if any(better) else Outcome.FAILS))
 
 
 def _lowest_stable(own: Table) -> float:
@@ -66,7 +66,7 @@ def symmetry_breaks(tables: Tables) -> Finding:
         f"without the "
         f"signal is {first['mse_y_ground'][0]:.4f}, where replica symmetry says {first['mse_y_crisis'][0]:.4f}"
     )
-    return Finding(text, verdict(bool(finite.all())))
+    return Finding(text, outcome(bool(finite.all())))
 
 
 @claim(
@@ -85,4 +85,4 @@ def instability_signals_the_trap(tables: Tables) -> Finding:
         f"{len(table)} alphas "
         f"(up to {silent['alpha'].max(initial=0.0):g}); at {told} they are born where it reaches 1"
     )
-    return Finding(text, verdict(len(silent) == 0, Verdict.CORRECTED if told else Verdict.FAILS))
+    return Finding(text, outcome(len(silent) == 0, Outcome.CORRECTED if told else Outcome.FAILS))

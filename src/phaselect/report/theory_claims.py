@@ -8,12 +8,12 @@ from phaselect.base.tables import Table
 from phaselect.report.ledger import (
     Claim,
     Finding,
+    Outcome,
     Tables,
-    Verdict,
     claims_into,
     numbers,
+    outcome,
     regulariser_threshold,
-    verdict,
 )
 
 THEORY_CLAIMS: list[Claim] = []
@@ -30,7 +30,7 @@ def random_signs_maximise(tables: Tables) -> Finding:
     table = tables["complexity"]
     gaps = [float(own["complexity_random"][0] - own["complexity"][0]) for own in table.by("sign_overlap")]
     text = f"at the smallest mu ({table['mu'].min():g}) each curve is within {max(np.abs(gaps)):.1e} of the formula"
-    return Finding(text, verdict(max(np.abs(gaps)) < 1e-4))
+    return Finding(text, outcome(max(np.abs(gaps)) < 1e-4))
 
 
 @claim("Sec. III, fixed overlap", "The misfit falls as the overlap O of the signs grows", "complexity")
@@ -47,7 +47,7 @@ def overlap_lowers_misfit(tables: Tables) -> Finding:
         f"random signs: mse_y {numbers(random)} at O = {numbers(table.values('sign_overlap'))}; at equal complexity "
         f"{level:g} it is {numbers(equal)}{'' if at_level else ': there the order is not that of O'}"
     )
-    return Finding(text, verdict(at_random and at_level, Verdict.CORRECTED if at_random else Verdict.FAILS))
+    return Finding(text, outcome(at_random and at_level, Outcome.CORRECTED if at_random else Outcome.FAILS))
 
 
 @claim("Sec. III, fixed overlap", "At low overlap m is not monotonic while the complexity falls", "complexity")
@@ -60,7 +60,7 @@ def overlap_not_monotonic(tables: Tables) -> Finding:
             turning.append((own["sign_overlap"][0], m.max(), m[-1]))
     lowest = tables["complexity"]["sign_overlap"].min()
     text = "; ".join(f"O = {O:g}: m rises to {top:.3f}, then falls to {end:.3f}" for O, top, end in turning)
-    return Finding(text or "m never falls", verdict(any(lowest == O for O, *_ in turning)))
+    return Finding(text or "m never falls", outcome(any(lowest == O for O, *_ in turning)))
 
 
 @claim(
@@ -77,7 +77,7 @@ def branches_coexist(tables: Tables) -> Finding:
     grows = all(own["m"][-1] > 0.99 for own in informed.by("alpha"))
     text = f"two branches at alpha = {numbers(two)}; at mu = {table['mu'].max():g} the informed dominates with m > 0.99"
     right = wins and grows and two == [alpha for alpha in table.values("alpha") if alpha < 1.68]
-    return Finding(text if right else text + ": not for all", verdict(right))
+    return Finding(text if right else text + ": not for all", outcome(right))
 
 
 @claim("Sec. III, lam = 0", "The branches merge at alpha = 1.7", "regularisation")
@@ -87,7 +87,7 @@ def merging_at_1_7(tables: Tables) -> Finding:
     gap = abs(merge - 1.7)
     return Finding(
         f"at lam = 0 they merge at alpha = {merge:.4f}",
-        verdict(gap < 0.005, Verdict.CORRECTED if gap < 0.05 else Verdict.FAILS),
+        outcome(gap < 0.005, Outcome.CORRECTED if gap < 0.05 else Outcome.FAILS),
     )
 
 
@@ -104,7 +104,7 @@ def anneal_needs_merging(tables: Tables) -> Finding:
         f"branch ends "
         f"at a finite mu; the branches merge only at {merge:.4f}"
     )
-    return Finding(text, verdict(abs(merge - recovery) < 0.01, Verdict.CORRECTED))
+    return Finding(text, outcome(abs(merge - recovery) < 0.01, Outcome.CORRECTED))
 
 
 @claim(
@@ -119,7 +119,7 @@ def right_signs_at_large_gaps(tables: Tables) -> Finding:
     text = (
         f"P_*(0) over its maximum: {dips[0]:.3f} to start with, {dips[1]:.3f} at larger mu, {dips[2]:.3f} at larger lam"
     )
-    return Finding(text, verdict(dips[1] < dips[0] and dips[2] < dips[0]))
+    return Finding(text, outcome(dips[1] < dips[0] and dips[2] < dips[0]))
 
 
 @claim("Sec. III, stabilities", "Larger mu and larger lam both squeeze P around zero", "stabilities")
@@ -135,7 +135,7 @@ def gaps_squeeze(tables: Tables) -> Finding:
     )
     mu_squeezes, lam_squeezes = (heights[k] > heights[0] and widths[k] < widths[0] for k in (1, 2))
     both = mu_squeezes and lam_squeezes
-    return Finding(text, verdict(both, Verdict.CORRECTED if lam_squeezes else Verdict.FAILS))
+    return Finding(text, outcome(both, Outcome.CORRECTED if lam_squeezes else Outcome.FAILS))
 
 
 def _overlapping(own: Table) -> bool:
