@@ -51,7 +51,7 @@ CHEAP = {  # module: smaller grids
         "PRODUCTS": {"small": np.array([0.5, 1.0, 2.0])},
         "critical_alpha": lambda product, tolerance: CRITICAL[product],
     },
-    "local_stability": {"COUNTS": {"small": 25}, "ALPHAS": (1.5, 1.6, 1.7)},
+    "local_stability": {"COUNTS": {"small": 16}, "MU_RANGE": (0.1, 1e3), "ALPHAS": (1.5, 1.6, 1.7)},
     "regularisation": {
         "COUNTS": {"small": (15, 3, 2)},
         "BRANCH_ALPHAS": (1.3,),
