@@ -96,14 +96,14 @@ def questions() -> dict[tuple[str, str], Callable[[], Measurement]]:
 
     asked: dict[tuple[str, str], tuple[float, Callable[[], Any]]] = {
         ("branch of 60 temperatures", "alpha = 1.2, mu lam = 1"): (1, lambda: theory.follow(1.2, schedule)),
-        ("critical_alpha to 5e-4", "product 1"): (3, lambda: theory.critical_alpha(1.0, 5e-4)),
+        ("critical_alpha to 5e-4", "product 1"): (3, lambda: theory.critical_alpha(1.0, tolerance=5e-4)),
         ("phase diagrams of the paper", "lam = 0 and 0.005, 7 alphas each"): (
             60,
-            lambda: [theory.phase_diagram(lam, alphas) for lam in (0.0, 0.005)],
+            lambda: [theory.phase_diagram(alphas, lam) for lam in (0.0, 0.005)],
         ),
         ("complexity curve", "alpha = 1.7, O = 0.4, 40 temperatures"): (
             5,
-            lambda: theory.complexity_curve(1.7, overlap=0.4, mus=mus),
+            lambda: theory.complexity_curve(1.7, mus, sign_overlap=0.4),
         ),
         ("traps at one alpha", "alpha = 1.5, lam = 0"): (10, lambda: theory.traps([1.5])),
     }

@@ -176,14 +176,14 @@ def test_public_names_are_where_type_checkers_are_told():
 
 @pytest.mark.parametrize("package", [phaselect, phaselect.theory])
 def test_public_names_are_documented(package):
-    for name in set(package.__all__) - {"Branch"}:  # a type alias
+    for name in package.__all__:
         assert getattr(package, name).__doc__, name
 
 
 def test_examples_in_docstrings():
     names = ["problem.instance", "problem.schedule", "base.ranges", "base.tables", "cli.progress", "experiments.grid"]
     names += ["solvers.amp", "solvers.solve"]
-    names += [f"theory.{name}" for name in ("branch", "saddle", "state_evolution", "thresholds")]
+    names += [f"theory.{name}" for name in ("branch", "saddle", "evolution", "thresholds")]
     for name in names:
         tested = doctest.testmod(importlib.import_module(f"phaselect.{name}"))
         assert tested.attempted > 0

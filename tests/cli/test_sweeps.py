@@ -1,6 +1,8 @@
 """`phaselect sweep` and what reads its store: one real process, the rest within this one."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner

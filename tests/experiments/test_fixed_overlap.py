@@ -7,7 +7,7 @@ from phaselect.solvers._metropolis import random_state
 
 from phaselect import InputError, Instance, gaussian_instance
 from phaselect.experiments.fixed_overlap import exchange_kernel, predicted_measurements, sample_signs
-from phaselect.theory import saddle_point_at_overlap
+from phaselect.theory import saddle_point_at_sign_overlap
 from tests import exact
 
 MU, LAM, OVERLAP = 1.5, 0.3, 0.5
@@ -88,7 +88,7 @@ def test_residual_agrees_with_theory(mu, lam):
         signs = sample_signs(problem, mu, lam, 0.5, samples=5, sweeps=10, seed=seed)
         gaps = predicted_measurements(problem, signs, lam)
         found.append(np.mean((signs * problem.target - gaps) ** 2))
-    predicted = saddle_point_at_overlap(1.7, mu, lam, overlap=0.5).mse_y
+    predicted = saddle_point_at_sign_overlap(1.7, mu, lam, sign_overlap=0.5).mse_y
     error = np.std(found) / np.sqrt(len(found))
     assert error < 0.03 * predicted
     assert np.mean(found) == pytest.approx(predicted, abs=4 * error + predicted / 200)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phaselect import AMP, InputError, Schedule, gaussian_instance
-from phaselect.theory import follow, saddle_point, trace_curve
+from phaselect.theory import curve_through_folds, follow, saddle_point
 
 
 def test_same_columns_as_a_solver():
@@ -29,8 +29,8 @@ def test_rows_are_saddle_points(product):
 
 def test_an_anneal_stays_on_its_branch_until_it_ends():
     """alpha = 1.6, lam = 0: the uninformed branch ends at mu = 9.35, the informed one begins at 4.13."""
-    up = Schedule.fixed_lambda(0.0, mu0=3.0, mu_max=12.0, eps=0.03)
-    uninformed, informed = (follow(1.6, up, start) for start in ("uninformed", "informed"))
+    up = Schedule.fixed_lambda(0.0, mu0=3.0, mu_max=12.0, eps=0.06)
+    uninformed, informed = (follow(1.6, up, start=start) for start in ("uninformed", "informed"))
     both = (up.mu > 4.2) & (up.mu < 9.3)
     assert (uninformed["m"][both] < 0.42).all()
     assert (informed["m"][both] > 0.8).all()
@@ -47,7 +47,7 @@ def test_cooling_and_heating_differ_where_branches_coexist():
 
 
 def test_curve_through_folds_at_1_6():
-    curve = trace_curve(1.6, lam=0.0, mu=20.0)
+    curve = curve_through_folds(1.6, 20.0, 0.0)
     assert curve["converged"].all()
     assert (curve["residual"] < 1e-10).all()
     assert np.sum(np.diff(curve["stable"].astype(int)) != 0) == 2  # stable, unstable, stable
@@ -61,16 +61,16 @@ def test_curve_through_folds_at_1_6():
 
 
 def test_curve_at_fixed_product_has_no_folds_when_matched_and_above_threshold():
-    curve = trace_curve(1.2, product=1.0, mu=1e3)
+    curve = curve_through_folds(1.2, 1e3, product=1.0)
     assert curve["stable"].all()
     assert (np.diff(np.log(curve["mu"])) > 0).all()
-    below = trace_curve(1.1, product=1.0, mu=1e4)
+    below = curve_through_folds(1.1, 1e4, product=1.0)
     assert not below["stable"].all()
 
 
 def test_a_closed_branch_is_walked_once():
     """alpha = 1.12, lam = 0.005: the informed branch is an island, from mu = 195 to 8465."""
-    curve = trace_curve(1.12, lam=0.005, mu=1e3)
+    curve = curve_through_folds(1.12, 1e3, 0.005)
     assert len(curve["mu"]) < 600
     assert curve["mu"].min() == pytest.approx(194.8, abs=2)
     assert curve["mu"].max() == pytest.approx(8465, rel=0.02)
@@ -86,10 +86,10 @@ def test_informed_rows_that_are_not_informed_say_so():
 
 def test_curve_needs_one_rule_and_a_point_to_start_from():
     with pytest.raises(InputError, match="either lam or product"):
-        trace_curve(1.6, mu=10.0)
+        curve_through_folds(1.6, 10.0)
     with pytest.raises(InputError, match="choose another mu"):
-        trace_curve(1.2, lam=0.0, mu=5.0)
+        curve_through_folds(1.2, 5.0, 0.0)
     with pytest.raises(InputError, match="mu_range"):
-        trace_curve(1.6, lam=0.0, mu=10.0, mu_range=(-1.0, 50.0))
+        curve_through_folds(1.6, 10.0, 0.0, mu_range=(-1.0, 50.0))
     with pytest.raises(InputError, match="product = 0"):
-        trace_curve(1.6, product=0.0, mu=10.0)
+        curve_through_folds(1.6, 10.0, product=0.0)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
-from phaselect.theory import Control, Overlaps, Point, PointStatus, saddle_point
-from phaselect.theory.control import State
+from phaselect.theory import Overlaps, Point, saddle_point
+from phaselect.theory.control import Control, State
 from phaselect.theory.flow import flow, growth_rates, paramagnet, residual, saddle_map
 from phaselect.theory.replicon import replicon
+from phaselect.theory.saddle import PointStatus
 
 # alpha, mu, lam, start, V0, V1, q0, m, Phi, mse_y, Sigma: computed once with independent code, to the digits shown.
 # Rows 2 and 6 were tabled there at mu = 3.577 and 1.921, which cannot be: V1 depends on lam alone, and lam = 1/1.921
@@ -188,7 +189,7 @@ def test_the_two_global_signs_are_one():
 
 
 def test_phi_reverses_with_the_signs():
-    up, down = (saddle_point(1.7, 2.0, 0.1, phi) for phi in (0.3, -0.3))
+    up, down = (saddle_point(1.7, 2.0, 0.1, phi=phi) for phi in (0.3, -0.3))
     assert pytest.approx(-down.O, abs=1e-9) == up.O
     assert up.free_entropy == pytest.approx(down.free_entropy, abs=1e-10)
 

@@ -19,7 +19,7 @@ Vector = NDArray[np.float64]
 class Accuracy(NamedTuple):
     """How far least squares goes with a matrix, as gradients relative to that of x = 0.
 
-    exact: for the answer. probe: for the probe of the rank, in which a known solution missed by more than `null` shows a
+    exact: for the answer. probe: for the probe of the rank, where a known solution missed by more than `null` shows a
     null space. ties: for the influence of measurements on each other. handover: mse_y at which message passing hands
     over to least squares.
     """

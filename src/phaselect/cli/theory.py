@@ -43,7 +43,8 @@ def _check_outputs(out: str | None, plot: str | None) -> None:
 def _warn_unconverged(converged: NDArray[np.bool_]) -> None:
     if not converged.all():
         click.echo(
-            f"{int(np.sum(~converged))} of {converged.size} rows did not converge: they are no saddle points", err=True
+            f"{int(np.sum(~converged))} of {converged.size} rows did not converge: their numbers are no answer",
+            err=True,
         )
 
 
@@ -76,7 +77,7 @@ def point(
     from phaselect.theory import saddle_point
 
     _check_outputs(out, plot)
-    found = saddle_point(alpha, mu, lam, phi, start)
+    found = saddle_point(alpha, mu, lam, phi=phi, start=start)
     record = found.to_dict()
     if out is not None:
         Table({name: np.array([value]) for name, value in record.items() if name != "message"}).save(out)
@@ -122,7 +123,7 @@ def branch(
     """Saddle points along an infinitely slow anneal, with the column names of a solver's trace."""
     from phaselect.figures.plots import draw_branch
     from phaselect.problem.schedule import Schedule
-    from phaselect.theory import follow, trace_curve
+    from phaselect.theory import curve_through_folds, follow
     from phaselect.theory.control import check_positive
 
     _check_outputs(out, plot)
@@ -135,7 +136,7 @@ def branch(
     eps = 0.2 if eps is None else eps
     if folds:
         rule: dict[str, float] = {"lam": lam} if lam is not None else {"product": 1.0 if product is None else product}
-        table = trace_curve(alpha, **rule, mu=mu_max, start="informed", mu_range=(mu0, mu_max))
+        table = curve_through_folds(alpha, mu_max, **rule, start="informed", mu_range=(mu0, mu_max))
     else:
         if lam is not None:
             schedule = Schedule.fixed_lambda(lam, mu0=mu0, mu_max=mu_max, eps=eps)
@@ -143,7 +144,7 @@ def branch(
             steady = 1.0 if product is None else product
             check_positive("product", steady)
             schedule = Schedule.fixed_product(steady, mu0=mu0, mu_max=mu_max, eps=eps)
-        table = follow(alpha, schedule, start or "uninformed")
+        table = follow(alpha, schedule, start=start or "uninformed")
     shown = ["mu", "lam", "m", "O", "mse_y", "free_entropy", "complexity", "replicon", "trusted"]
     shown += ["stable"] if folds else []
     emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
@@ -172,7 +173,7 @@ def threshold(product: tuple[float, ...], tolerance: float, as_json: bool, out: 
     with work_bar() as bar:
         for count, value in enumerate(products):
             bar.share(count / len(products))
-            alphas.append(critical_alpha(value, tolerance))
+            alphas.append(critical_alpha(value, tolerance=tolerance))
     emit({"product": np.array(products), "critical_alpha": np.array(alphas)}, out, as_json)
     _plot(lambda: draw_thresholds(products, alphas), plot)
 
@@ -197,19 +198,20 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
     _check_outputs(out, plot)
     grid = number_range(alphas, "--alphas")
     with work_bar() as bar:
-        found = phase_diagram(lam, grid, progress=bar.share)
+        found = phase_diagram(grid, lam, progress=bar.share)
     thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
     everywhere = {name: np.full(len(grid), value) for name, value in thresholds.items()}
     emit(found.lines | everywhere if out or as_json else found.lines, out, as_json)
     for name, value in thresholds.items():
         click.echo(f"{name:15}{value:.5g}", err=True)
+    _warn_unconverged(found.lines["converged"])
     _plot(lambda: draw_diagram(found), plot)
 
 
-@example("phaselect theory complexity --alpha 1.7 --overlap 0.4 --plot complexity.png")
+@example("phaselect theory complexity --alpha 1.7 --sign-overlap 0.4 --plot complexity.png")
 @theory.command()
 @click.option("--alpha", type=float, default=1.7, show_default=True, help="Measurements per unknown.")
-@click.option("--overlap", type=float, required=True, help="Overlap O of the signs with the truth, in (-1, 1).")
+@click.option("--sign-overlap", type=float, required=True, help="Overlap O of the signs with the truth, in (-1, 1).")
 @click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
 @click.option("--mu0", type=float, default=0.01, show_default=True, help="First inverse temperature.")
 @click.option("--mu-max", type=float, default=300.0, show_default=True, help="Last inverse temperature.")
@@ -217,7 +219,7 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
 @outputs
 def complexity(
     alpha: float,
-    overlap: float,
+    sign_overlap: float,
     lam: float,
     mu0: float,
     mu_max: float,
@@ -233,7 +235,7 @@ def complexity(
     _check_outputs(out, plot)
     if not (0 < mu0 < mu_max < np.inf) or points < 2:
         raise InputError("need 0 < mu0 < mu-max and at least 2 points")
-    table = complexity_curve(alpha, lam, overlap=overlap, mus=np.geomspace(mu0, mu_max, points).tolist())
+    table = complexity_curve(alpha, np.geomspace(mu0, mu_max, points).tolist(), lam, sign_overlap=sign_overlap)
     shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "trusted")
     emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
     _warn_unconverged(table["converged"])
@@ -269,8 +271,9 @@ def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | Non
     """One step of replica symmetry breaking: where sign vectors gather in clusters, and how well the best of them fit.
 
     Columns: mu_leave, an overlap with the signal begins to grow (inf: never); mu_dynamical, clusters form; mu_static,
-    few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan: not
-    found). An anneal that has not found the signal by mu_dynamical is trapped between the two misfits.
+    few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan: there are
+    none, or, where not converged, not found). An anneal that has not found the signal by mu_dynamical is trapped
+    between the two misfits.
     """
     from phaselect.figures.plots import draw_traps
     from phaselect.theory import traps
@@ -279,4 +282,5 @@ def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | Non
     with work_bar() as bar:
         table = traps(sorted(alpha), lam, progress=bar.share)
     emit(table, out, as_json)
+    _warn_unconverged(table["converged"])
     _plot(lambda: draw_traps(table), plot)

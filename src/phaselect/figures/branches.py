@@ -38,7 +38,7 @@ def compute(context: Context) -> Columns:
 
 def coexisting(alpha: float, lam: float, mus: NDArray[np.float64]) -> list[dict[str, Any]]:
     """The uninformed branch up to its end and the informed one from its birth; the same mu on both."""
-    _, born, equal, ends = transitions(alpha, lam)
+    born, equal, ends = transitions(alpha, lam)
     mus = _refined(mus, born, equal, ends)
     found = {"uninformed": _along(alpha, lam, mus[~(mus > ends)], "uninformed")}
     if (mus > born).any():
@@ -54,7 +54,7 @@ def coexisting(alpha: float, lam: float, mus: NDArray[np.float64]) -> list[dict[
 
 
 def _along(alpha: float, lam: float, mus: NDArray[np.float64], start: str) -> Columns:
-    branch = follow(alpha, Schedule(mus, np.full_like(mus, lam)), start)
+    branch = follow(alpha, Schedule(mus, np.full_like(mus, lam)), start=start)
     return {name: branch[name] for name in ("alpha", "lam", "mu", "m", "mse_y", "free_entropy")}
 
 

@@ -10,7 +10,8 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
 from phaselect.figures.style import COMPLEXITY, MSE_Y, OVERLAP, letter, panels, shades
-from phaselect.theory import complexity_at_random, complexity_curve
+from phaselect.theory import complexity_curve
+from phaselect.theory.at_sign_overlap import complexity_at_random
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ def compute(context: Context) -> Columns:
 
 def curve(overlap: float, mus: list[float]) -> dict[str, Any]:
     """Complexity, residual and overlap along mu, with the values of random signs: `(1 - 1/alpha)(1 - O^2)` remains."""
-    found = complexity_curve(ALPHA_SHOWN, overlap=overlap, mus=mus)
+    found = complexity_curve(ALPHA_SHOWN, mus, sign_overlap=overlap)
     return {
         "sign_overlap": overlap,
         **{name: found[name] for name in ("mu", "mse_y", "m", "complexity", "replicon", "trusted")},

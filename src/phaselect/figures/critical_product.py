@@ -28,7 +28,7 @@ def compute(context: Context) -> Columns:
     thresholds = []
     for count, product in enumerate(products):
         context.progress(count / len(products))
-        thresholds.append(critical_alpha(product, TOLERANCE))
+        thresholds.append(critical_alpha(product, tolerance=TOLERANCE))
     return stack([{"product": products, "alpha": thresholds, "alpha_bayes": bayes_threshold()}])
 
 

@@ -13,7 +13,8 @@ from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
 from phaselect.figures.style import COMPLEXITY, GREY, MSE_Y, letter, logarithmic, panels, shades
 from phaselect.problem.schedule import Schedule
-from phaselect.theory import Branch, complexity_curve, entropy_crisis, follow, saddle_point, transitions
+from phaselect.theory import complexity_curve, entropy_crisis, follow, saddle_point, transitions
+from phaselect.theory.branch import Branch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,13 +43,13 @@ def compute(context: Context) -> Columns:
 
 def stability_along(alpha: float, lam: float, mus: NDArray[np.float64]) -> list[dict[str, Any]]:
     """Lines "anneal" (then "jumped", once the branch has ended and the anneal is on another) and "no overlap"."""
-    ends = transitions(alpha, lam)[3]
+    ends = transitions(alpha, lam).mu_uninformed_end
     if math.isfinite(ends):
         mus = np.unique(np.concatenate([mus, ends * (1 + np.array([-1e-2, -1e-4, -1e-6, 1e-6]))]))
     branch = follow(alpha, Schedule(mus, np.full_like(mus, lam)))
     parts = [_part(np.where(mus > ends, "jumped", "anneal"), branch)]
     if branch["m"].max() > 0:
-        parts.append(_part("no overlap", complexity_curve(alpha, lam, overlap=0.0, mus=mus.tolist())))
+        parts.append(_part("no overlap", complexity_curve(alpha, mus.tolist(), lam, sign_overlap=0.0)))
     return parts
 
 

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phaselect.figures.style import ALPHA, BLUE, COMPLEXITY, GREEN, MSE_Y, MU, OVERLAP, RED, logarithmic, panels
-from phaselect.theory import (
-    BayesOptimal,
-    Branch,
-    PhaseDiagram,
-    Point,
-    bayes_optimal,
-    complexity_at_random,
-    stability_density,
-)
+from phaselect.theory import Point, bayes_optimal, gap_density
+from phaselect.theory.at_sign_overlap import complexity_at_random
+from phaselect.theory.branch import Branch
+from phaselect.theory.coexistence import PhaseDiagram
+from phaselect.theory.evolution import BayesOptimal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 def draw_point(point: Point) -> Figure:
     """The distribution of the gaps at a saddle point."""
     figure, (axes,) = panels(1)
-    density = stability_density(point, 4 * np.sinh(np.linspace(-6, 6, 601)) / np.sinh(6))  # dense around 0
+    density = gap_density(point, 4 * np.sinh(np.linspace(-6, 6, 601)) / np.sinh(6))  # dense around 0
     axes.plot(density.gap, density.P, color=BLUE, label=r"$P(\Delta)$")
     axes.plot(density.gap, density.P_right, "--", color=RED, label=r"$P_*(\Delta)$, right sign")
     axes.set(xlabel=r"gap $\Delta = (Ax)_\nu$", ylabel="density", ylim=(0, None), xlim=(-4, 4))
@@ -122,8 +118,9 @@ def draw_bayes(results: list[BayesOptimal]) -> Figure:
     figure, (axes,) = panels(1)
     last = max(1.4, *(1.05 * result.alpha for result in results))
     alphas = np.sort([*np.linspace(0.3, 1.4, 56), 1.0 + 1e-9, 1.1284, 1.1285, last])
-    axes.plot(alphas, [bayes_optimal(alpha).mse_x for alpha in alphas], color=BLUE, label="message passing")
-    axes.plot(alphas, [bayes_optimal(alpha).mse_x_informed for alpha in alphas], "--", color=RED, label="best possible")
+    curve = [bayes_optimal(alpha) for alpha in alphas]
+    axes.plot(alphas, [point.mse_x for point in curve], color=BLUE, label="message passing")
+    axes.plot(alphas, [point.mse_x_informed for point in curve], "--", color=RED, label="best possible")
     axes.plot([result.alpha for result in results], [result.mse_x for result in results], "o", color=BLUE)
     axes.set(xlabel=ALPHA, ylabel=r"$\mathrm{MSE}_x$ of the posterior mean")
     axes.legend()

@@ -71,18 +71,20 @@ def phase_lines(lam: float, count: int) -> list[dict[str, Any]]:
     alphas = last - (last - 1.04) * np.linspace(1, 0.02, count) ** 1.5
     rows = np.array([transitions(float(alpha), lam) for alpha in alphas])
     rows[~np.isfinite(rows)] = math.nan
-    parts = [_part("b", line=line, alpha=alphas, lam=lam, mu=mu) for line, mu in zip(LINES, rows.T[1:], strict=True)]
+    parts = [_part("b", line=line, alpha=alphas, lam=lam, mu=mu) for line, mu in zip(LINES, rows.T, strict=True)]
     return parts + [_part("b", line=name, alpha=alpha, lam=lam) for name, alpha in thresholds.items()]
 
 
 def anneal_lines(lam: float, alphas: list[float]) -> list[dict[str, Any]]:
     """mu at which m = 0.1, and the largest m with its mu, along anneals at one lam."""
-    grown = np.array([mu_at_overlap(alpha, lam, GROWN) for alpha in alphas])
+    grown = np.array([mu_at_overlap(alpha, lam, m=GROWN) for alpha in alphas])
     grown[~np.isfinite(grown)] = math.nan
-    largest = np.array([max_overlap(alpha, lam) for alpha in alphas])
+    largest = [max_overlap(alpha, lam) for alpha in alphas]
     return [
         _part("c", line="grown", alpha=alphas, lam=lam, mu=grown, m=GROWN),
-        _part("d", line="largest", alpha=alphas, lam=lam, mu=largest[:, 1], m=largest[:, 0]),
+        _part(
+            "d", line="largest", alpha=alphas, lam=lam, mu=[best.mu for best in largest], m=[best.m for best in largest]
+        ),
     ]
 
 

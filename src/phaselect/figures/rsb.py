@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from phaselect.base.tables import Columns, Table
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, MSE_Y, MU, ORANGE, RED, letter, logarithmic, panels
-from phaselect.theory import Point, saddle_point_at_overlap, traps
+from phaselect.theory import Point, saddle_point_at_sign_overlap, traps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +46,7 @@ def compute(context: Context) -> Columns:
     """A row for each alpha; nan where there is no such transition."""
     alphas = ALPHAS[context.scale]
     columns = traps(alphas, progress=context.progress)
+    del columns["converged"]  # a number that was not found is nan
     columns["mu_replicon"] = np.array([mu_without_overlap(alpha, lambda point: point.replicon - 1) for alpha in alphas])
     columns["mu_crisis"] = np.array([mu_without_overlap(alpha, lambda point: -point.complexity) for alpha in alphas])
     columns["mse_y_crisis"] = np.array(list(map(_residual, alphas, columns["mu_crisis"].tolist())))
@@ -71,7 +72,7 @@ def _residual(alpha: float, mu: float) -> float:
 
 
 def _without_overlap(alpha: float, mu: float) -> Point:
-    return saddle_point_at_overlap(alpha, mu, overlap=0.0)
+    return saddle_point_at_sign_overlap(alpha, mu, sign_overlap=0.0)
 
 
 def draw(table: Table) -> Figure:

@@ -12,7 +12,7 @@ from phaselect.experiments.fixed_overlap import predicted_measurements, sample_s
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, RED, letter, panels
 from phaselect.problem.ensembles import gaussian_instance
-from phaselect.theory import saddle_point_at_overlap, stability_density
+from phaselect.theory import gap_density, saddle_point_at_sign_overlap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def compute(context: Context) -> Columns:
 
 def theory(mu: float, lam: float) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Gaps and the densities P and P_*."""
-    found = stability_density(saddle_point_at_overlap(ALPHA_SHOWN, mu, lam, overlap=SIGN_OVERLAP), GRID)
+    found = gap_density(saddle_point_at_sign_overlap(ALPHA_SHOWN, mu, lam, sign_overlap=SIGN_OVERLAP), GRID)
     return found.gap, found.P, found.P_right
 
 

@@ -18,8 +18,8 @@ Branch = dict[str, NDArray[Any]]
 """Named columns of equal length, as a solver's trace: mu, lam, mse_y, m, O, energy, q1, V, free_entropy and more."""
 
 
-def follow(alpha: float, schedule: Schedule, start: Start = "uninformed") -> Branch:
-    """A branch along `schedule`, a row for each temperature.
+def follow(alpha: float, schedule: Schedule, *, start: Start = "uninformed") -> Branch:
+    """A branch along `schedule`, one row per temperature.
 
     start: "uninformed", the branch of an infinitely slow anneal: each saddle point starts from the one before, and
     where the branch ends (a spinodal) the next row lies on another one: m jumps. "informed", what the signal itself

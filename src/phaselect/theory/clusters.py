@@ -25,7 +25,7 @@ from phaselect.theory.control import Control
 from phaselect.theory.quadrature import SATURATED, TAIL, Array, legendre, panelled_gaussian
 
 OUTER, INNER = 16, 32
-"""Gauss-Legendre nodes a panel: of u0, and of the Gaussians w0 and z."""
+"""Gauss-Legendre nodes per panel: of u0, and of the Gaussians w0 and z."""
 
 
 class ClusterState(NamedTuple):
@@ -69,7 +69,7 @@ def _inside(
 
     On either side S of the kink phi_out is -(w - S u0)^2/(2 s2) + S phi plus a term that saturates. The Gaussian of z
     times the exponential of the former is a Gaussian again, in closed form, so that narrow peaks at w = +-u0 are
-    never missed. The integral goes over two panels a side: as long as it takes to saturate, and the rest.
+    never missed. The integral goes over two panels per side: as long as it takes to saturate, and the rest.
     """
     stretched = s2 + tau * D1
     width = math.sqrt(D1 * s2 / stretched)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.branch import Branch, table
 from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import TOLERANCE, Arrival, channel_map, flow, residual
@@ -29,8 +29,8 @@ METRIC = np.array([1.0, 0.3, 3.0, 1.0])
 """How lengths along the branch weigh (log V, log D, m, log mu)."""
 
 
-class Path(NamedTuple):
-    """lam as a function of mu: constant, or `product/mu`."""
+class AnnealPath(NamedTuple):
+    """An anneal at one alpha, with lam as a function of mu: constant, or `product/mu`."""
 
     alpha: float
     lam: float | None
@@ -41,7 +41,7 @@ class Path(NamedTuple):
         return Control(self.alpha, mu, self.product / mu if self.product is not None else self.lam or 0.0)
 
 
-class Curve(NamedTuple):
+class CurvePoint(NamedTuple):
     """A point of the curve of fixed points, with the unit tangent in the metric above."""
 
     z: Array
@@ -58,32 +58,41 @@ class Curve(NamedTuple):
         return State(math.exp(self.z[0]), math.exp(self.z[1]), float(self.z[2]))
 
 
-def make_path(alpha: float, lam: float | None, product: float | None) -> Path:
+def anneal_path(alpha: float, lam: float | None, product: float | None) -> AnnealPath:
     """Checks that one of lam and product is given."""
     if (lam is None) == (product is None):
         raise InputError("give either lam or product")
     if product is not None:
         check_positive("product", product)
-    path = Path(alpha, lam, product)
-    path.control(1.0)
+    path = AnnealPath(alpha, lam, product)
+    path.control(1.0)  # checks alpha and lam
     return path
 
 
-def trace_curve(
+class Fold(NamedTuple):
+    """Where a curve turns back in mu."""
+
+    mu: float
+    m: float
+
+
+def curve_through_folds(
     alpha: float,
-    *,
-    lam: float | None = None,
-    product: float | None = None,
     mu: float,
+    lam: float | None = None,
+    *,
+    product: float | None = None,
     start: Start = "informed",
     mu_range: tuple[float, float] = (0.1, 1e5),
 ) -> Branch:
     """The curve of saddle points with m > 0 through the one at `mu`, in both directions, through folds.
 
-    Rows are in order along the curve; the column `stable` tells the parts that a flow (and an anneal) can reach.
-    The curve ends where it leaves mu_range or m vanishes.
+    At fixed lam or at fixed product: give one of them. Rows are in order along the curve; the column `stable` tells
+    the parts that a flow (and an anneal) can reach. The curve ends where it leaves mu_range or m vanishes. InputError
+    where there is no such point at `mu`, TheoryError where the curve cannot be followed.
     """
-    path = make_path(alpha, lam, product)
+    path = anneal_path(alpha, lam, product)
+    check_positive("mu", mu)
     if not 0 < mu_range[0] <= mu <= mu_range[1] < math.inf:
         raise InputError("mu_range must hold two positive numbers, the smaller first, with mu between them")
     first = curve_from(path, mu, start)
@@ -100,22 +109,24 @@ def trace_curve(
     return table(points) | {"stable": np.array(stable)}
 
 
-def curve_from(path: Path, mu: float, start: Start) -> Curve:
+def curve_from(path: AnnealPath, mu: float, start: Start) -> CurvePoint:
     """A point of the curve to walk from, tangent towards larger mu."""
     control = path.control(mu)
     state, _, _ = arrival = flow(starting_state(start, control), control)
-    if not arrival.converged or state.m < VANISHING:
+    if not arrival.converged:
+        raise TheoryError(f"the saddle point at {control} did not converge")
+    if state.m < VANISHING:
         raise InputError(f"no saddle point with m > 0 at mu = {mu:g} from this start: choose another mu")
     z = np.array([math.log(state.V), math.log(state.spread), state.m, math.log(mu)])
     corrected = _correct(path, z, np.array([0.0, 0.0, 0.0, 1.0]), z)
     if corrected is None:
-        raise InputError(f"the saddle point at mu = {mu:g} is too close to a fold: choose another mu")
-    return Curve(corrected, _tangent(path, corrected, np.array([0.0, 0.0, 0.0, 1.0])))
+        raise TheoryError(f"the saddle point at mu = {mu:g} is too close to a fold: choose another mu")
+    return CurvePoint(corrected, _tangent(path, corrected, np.array([0.0, 0.0, 0.0, 1.0])))
 
 
 def walk(
-    path: Path, start: Curve, mu_range: tuple[float, float], longest: float = LONGEST, limit: int = 2000
-) -> Iterator[Curve]:
+    path: AnnealPath, start: CurvePoint, mu_range: tuple[float, float], longest: float = LONGEST, limit: int = 2000
+) -> Iterator[CurvePoint]:
     """Points along the curve from `start` in the direction of its tangent; the step adapts to the corrector."""
     here, length = start, 0.05
     low, high = map(math.log, mu_range)
@@ -125,7 +136,7 @@ def walk(
         while following is None or following.tangent @ (here.tangent * METRIC**2) < 0.9:
             length *= 0.5
             if length < SHORTEST:
-                return
+                raise TheoryError(f"the curve of saddle points cannot be followed beyond {path.control(here.mu)}")
             following = step(path, here, length)
         here, length = following, min(longest, 1.5 * length)
         if _length(start, here) >= 0 and np.max(np.abs(here.z - start.z) * METRIC) < length and count > 10:
@@ -134,15 +145,15 @@ def walk(
             return
 
 
-def step(path: Path, here: Curve, length: float) -> Curve | None:
+def step(path: AnnealPath, here: CurvePoint, length: float) -> CurvePoint | None:
     """The point at `length` along the tangent, corrected; None where Newton does not converge."""
     guess = here.z + length * here.tangent
     z = _correct(path, guess, here.tangent * METRIC**2, guess)
-    return None if z is None else Curve(z, _tangent(path, z, here.tangent))
+    return None if z is None else CurvePoint(z, _tangent(path, z, here.tangent))
 
 
-def folds(path: Path, start: Curve, mu_range: tuple[float, float]) -> list[tuple[float, float]]:
-    """(mu, m) at every fold met while walking from `start`: where the tangent has no component along mu."""
+def folds(path: AnnealPath, start: CurvePoint, mu_range: tuple[float, float]) -> list[Fold]:
+    """Every fold met while walking from `start`: where the tangent has no component along mu."""
     curve = _with_turning_points(path, list(walk(path, start, mu_range)))
     return [
         _fold_between(path, before, after)
@@ -151,13 +162,13 @@ def folds(path: Path, start: Curve, mu_range: tuple[float, float]) -> list[tuple
     ]
 
 
-def least_slope(path: Path, start: Curve, mu_range: tuple[float, float]) -> float:
+def least_slope(path: AnnealPath, start: CurvePoint, mu_range: tuple[float, float]) -> float:
     """Smallest component of the tangent along the first direction of mu; negative where the curve has folds."""
     curve = _with_turning_points(path, list(walk(path, start, mu_range)))
     return min(math.copysign(1.0, start.tangent[3]) * float(point.tangent[3]) for point in curve)
 
 
-def _with_turning_points(path: Path, curve: list[Curve]) -> list[Curve]:
+def _with_turning_points(path: AnnealPath, curve: list[CurvePoint]) -> list[CurvePoint]:
     """Adds the points where the curve comes closest to turning back in mu: two folds may hide between neighbours."""
     heading = math.copysign(1.0, curve[0].tangent[3])
     slopes = [heading * float(point.tangent[3]) for point in curve]
@@ -170,7 +181,7 @@ def _with_turning_points(path: Path, curve: list[Curve]) -> list[Curve]:
     return denser
 
 
-def _turning_point(path: Path, around: list[Curve], heading: float) -> list[Curve]:
+def _turning_point(path: AnnealPath, around: list[CurvePoint], heading: float) -> list[CurvePoint]:
     """The point of least slope near the middle one of three neighbours, if Newton finds it."""
     before, middle, after = around
 
@@ -184,21 +195,22 @@ def _turning_point(path: Path, around: list[Curve], heading: float) -> list[Curv
     return [] if turning is None else [turning]
 
 
-def _fold_between(path: Path, before: Curve, after: Curve) -> tuple[float, float]:
-    def slope(length: float) -> float:
+def _fold_between(path: AnnealPath, before: CurvePoint, after: CurvePoint) -> Fold:
+    def at(length: float) -> CurvePoint:
         point = step(path, before, length) if length > 0 else before
-        return math.nan if point is None else float(point.tangent[3])
+        if point is None:
+            raise TheoryError(f"the fold near {path.control(before.mu)} was not found")
+        return point
 
-    point = step(path, before, brentq(slope, 0.0, _length(before, after), xtol=1e-10))
-    assert point is not None  # brentq has just been there
-    return point.mu, point.state.m
+    length = brentq(lambda length: float(at(length).tangent[3]), 0.0, _length(before, after), xtol=1e-10)
+    return Fold(at(length).mu, at(length).state.m)
 
 
-def _length(before: Curve, after: Curve) -> float:
+def _length(before: CurvePoint, after: CurvePoint) -> float:
     return float((after.z - before.z) @ (before.tangent * METRIC**2))
 
 
-def _equations(path: Path, z: Array) -> tuple[Array, Array]:
+def _equations(path: AnnealPath, z: Array) -> tuple[Array, Array]:
     """`map(z) - z` (three) and its Jacobian (three by four), by central differences in one batch."""
     width = np.full(4, WIDTH)
     width[2] *= min(1.0, math.exp(0.5 * z[1]))
@@ -213,7 +225,7 @@ def _equations(path: Path, z: Array) -> tuple[Array, Array]:
     return velocity[:, 0], (velocity[:, 1:5] - velocity[:, 5:]) / (2 * width)
 
 
-def _correct(path: Path, guess: Array, normal: Array, anchor: Array) -> Array | None:
+def _correct(path: AnnealPath, guess: Array, normal: Array, anchor: Array) -> Array | None:
     """Newton in the plane through `anchor` with the given normal."""
     z = guess
     for _ in range(8):
@@ -229,7 +241,7 @@ def _correct(path: Path, guess: Array, normal: Array, anchor: Array) -> Array | 
     return None
 
 
-def _tangent(path: Path, z: Array, along: Array) -> Array:
+def _tangent(path: AnnealPath, z: Array, along: Array) -> Array:
     """Unit tangent (in the metric), pointing the same way as `along`."""
     jacobian = _equations(path, z)[1]
     direction: Array = np.linalg.svd(jacobian / METRIC)[2][-1] / METRIC

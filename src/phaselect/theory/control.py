@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,8 +27,7 @@ class Control:
             object.__setattr__(self, name, number(name, getattr(self, name)))
         check_positive("alpha", self.alpha)
         check_positive("mu", self.mu)
-        if not 0 <= self.lam <= LARGEST:
-            raise InputError(f"lam = {self.lam:g} must be 0 or more, and finite")
+        check_lam(self.lam)
         if not abs(self.phi) <= LARGEST_PHI:
             raise InputError(f"phi = {self.phi:g} must lie between -{LARGEST_PHI:g} and {LARGEST_PHI:g}")
         if self.lam == 0 and self.alpha <= 1:
@@ -122,6 +122,15 @@ def number(name: str, value: float) -> float:
         raise InputError(f"{name} = {value!r} must be a number") from None
 
 
+def numbers(name: str, values: Iterable[float]) -> list[float]:
+    """Plain floats, or one line that says which is none."""
+    try:
+        entries = list(values)
+    except TypeError:
+        raise InputError(f"{name} = {values!r} must be a list of numbers") from None
+    return [number(name, value) for value in entries]
+
+
 def check_positive(name: str, value: float) -> None:
     """One line for a number that must be positive and is not."""
     if not 0 < number(name, value) <= LARGEST:
@@ -132,6 +141,12 @@ def check_tolerance(tolerance: float) -> None:
     """One line for a precision that cannot be met or means nothing."""
     if not 1e-10 <= number("tolerance", tolerance) <= 0.1:
         raise InputError(f"tolerance = {float(tolerance):g} must lie between 1e-10 and 0.1")
+
+
+def check_lam(lam: float) -> None:
+    """One line for a regulariser that is negative or no number."""
+    if not 0 <= number("lam", lam) <= LARGEST:
+        raise InputError(f"lam = {float(lam):g} must be 0 or more, and finite")
 
 
 def check_recoverable(alpha: float) -> None:

@@ -99,10 +99,17 @@ def paramagnet(control: Control) -> State:
     return State(max(float(root.real) for root in roots if abs(root.imag) < 1e-9 * abs(root)), 0.0, 0.0)
 
 
-def growth_rates(state: State, control: Control) -> tuple[float, float]:
+class GrowthRates(NamedTuple):
     """Factors by which a small spread (the replicon) and a small m grow in one iteration at the paramagnet."""
+
+    spread: float
+    m: float
+
+
+def growth_rates(state: State, control: Control) -> GrowthRates:
+    """Those of the given paramagnet."""
     V, s2 = state.V, state.V + control.noise
-    return control.alpha * (V / s2) ** 2 * (3 / s2**2 - 2 / s2 + 1), 2 * control.alpha * V / s2**2
+    return GrowthRates(control.alpha * (V / s2) ** 2 * (3 / s2**2 - 2 / s2 + 1), 2 * control.alpha * V / s2**2)
 
 
 def paramagnet_is_stable(control: Control) -> bool:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.branch import Branch
+from phaselect.theory.cluster_points import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 from phaselect.theory.clusters import ClusterState
-from phaselect.theory.control import Control
+from phaselect.theory.control import Control, numbers
 from phaselect.theory.flow import growth_rates, paramagnet
-from phaselect.theory.one_step_rsb import ClusterPoint, one_step_rsb, static_tau
 
 MU_MAX = 1e5
 """Beyond, the precision inside a cluster exceeds that between them so much that rounding shows."""
@@ -30,7 +31,7 @@ def dynamical_transition(alpha: float, lam: float = 0.0) -> float:
     """
 
     def at(mu: float, start: str | ClusterState) -> ClusterPoint:
-        return one_step_rsb(alpha, mu, lam, start=start)
+        return require_converged(one_step_rsb(alpha, mu, lam, start=start))
 
     last = next(
         (point for mu in np.geomspace(1.0, MU_MAX, 30).tolist() if (point := at(mu, "paramagnet")).broken), None
@@ -58,9 +59,9 @@ def _static_after(begin: float, alpha: float, lam: float) -> float:
         return math.inf
 
     def complexity(log_mu: float) -> float:
-        return one_step_rsb(alpha, math.exp(log_mu), lam, start="paramagnet").complexity_clusters
+        return _at_tau_one(alpha, math.exp(log_mu), lam).complexity_clusters
 
-    born = one_step_rsb(alpha, 1.001 * begin, lam, start="paramagnet")
+    born = _at_tau_one(alpha, 1.001 * begin, lam)
     low = math.log(begin) + 1e-5
     if born.p1 < 0.1 * born.V0 or complexity(low) <= 0:
         return begin  # the first clusters already dominate, as at a continuous transition
@@ -72,10 +73,15 @@ def _static_after(begin: float, alpha: float, lam: float) -> float:
     return math.exp(brentq(complexity, low, high, xtol=1e-8))
 
 
+def _at_tau_one(alpha: float, mu: float, lam: float) -> ClusterPoint:
+    return require_converged(one_step_rsb(alpha, mu, lam, start="paramagnet"))
+
+
 def ground_state(alpha: float, lam: float = 0.0) -> ClusterPoint:
     """The lowest energy of sign vectors without overlap with the signal: equilibrium, cooled until it settles.
 
-    Cooled by factors of 2 until the energy changes by less than 1e-4 of itself, or mu exceeds 2e5.
+    Cooled by factors of 2 until the energy changes by less than 1e-4 of itself, or mu exceeds 2e5. InputError where
+    no clusters dominate at any such mu.
     """
     return _ground_after(static_transition(alpha, lam), alpha, lam)
 
@@ -86,36 +92,60 @@ def _ground_after(static: float, alpha: float, lam: float) -> ClusterPoint:
         raise InputError(
             f"alpha = {alpha:g}, lam = {lam:g}: no clusters dominate up to mu = {MU_MAX:g}; try a larger alpha"
         )
-    point = static_tau(alpha, 4 * static, lam, start="paramagnet")
+    point = equilibrium_clusters(alpha, 4 * static, lam, start="paramagnet")
     while True:
-        colder = static_tau(alpha, 2 * point.mu, lam, start="paramagnet")
+        colder = equilibrium_clusters(alpha, 2 * point.mu, lam, start="paramagnet")
         if abs(colder.energy - point.energy) < 1e-4 * point.energy or colder.mu > 2 * MU_MAX:
             return colder
         point = colder
 
 
 def traps(alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[float], None] | None = None) -> Branch:
-    """Where single-flip annealing that has not found the signal is trapped, a row for each alpha.
+    """Where single-flip annealing that has not found the signal is trapped, one row per alpha.
 
     Columns: alpha, lam; mu_leave, where the uninformed branch leaves m = 0 (infinite where never); mu_dynamical and
     mu_static, the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the best
     sign vectors without overlap. An anneal escapes only between mu_leave and mu_dynamical, if there is room. Beyond
-    mu = 1e5: infinite, and nan.
+    mu = 1e5: infinite, and nan. Where `converged` is False, what could not be computed is nan too.
     """
+    alphas = numbers("alphas", alphas)
+    for alpha in alphas:
+        Control(alpha, 1.0, lam)  # bad input before any work
     rows = []
     for count, alpha in enumerate(alphas):
         if progress is not None:
             progress(count / len(alphas))
+        rows.append(_trap(alpha, lam))
+    columns = {name: np.array([getattr(row, name) for row in rows]) for name in Trap._fields}
+    return {"alpha": np.array(alphas), "lam": np.full(len(alphas), lam), **columns}
+
+
+class Trap(NamedTuple):
+    """A row of `traps`."""
+
+    mu_leave: float
+    mu_dynamical: float = math.nan
+    mu_static: float = math.nan
+    mse_y_dynamical: float = math.nan
+    mse_y_ground: float = math.nan
+    converged: bool = False
+
+
+def _trap(alpha: float, lam: float) -> Trap:
+    """As far as the computation gets."""
+    found = Trap(_leaves_paramagnet(alpha, lam))
+    try:
         dynamical = dynamical_transition(alpha, lam)
+        found = found._replace(mu_dynamical=dynamical)
+        if math.isfinite(dynamical):
+            found = found._replace(mse_y_dynamical=_at_tau_one(alpha, dynamical, lam).mse_y)
         static = _static_after(dynamical, alpha, lam)
-        there = one_step_rsb(alpha, dynamical, lam, start="paramagnet").mse_y if math.isfinite(dynamical) else math.nan
-        try:
-            ground = _ground_after(static, alpha, lam).mse_y
-        except (InputError, ArithmeticError):
-            ground = math.nan
-        rows.append((alpha, lam, _leaves_paramagnet(alpha, lam), dynamical, static, there, ground))
-    names = ("alpha", "lam", "mu_leave", "mu_dynamical", "mu_static", "mse_y_dynamical", "mse_y_ground")
-    return dict(zip(names, np.array(rows).T, strict=True))
+        found = found._replace(mu_static=static)
+        if math.isfinite(static):
+            found = found._replace(mse_y_ground=_ground_after(static, alpha, lam).mse_y)
+    except TheoryError:
+        return found
+    return found._replace(converged=True)
 
 
 def _leaves_paramagnet(alpha: float, lam: float) -> float:
@@ -123,7 +153,7 @@ def _leaves_paramagnet(alpha: float, lam: float) -> float:
 
     def growth(log_mu: float) -> float:
         control = Control(alpha, math.exp(log_mu), lam)
-        return growth_rates(paramagnet(control), control)[1] - 1
+        return growth_rates(paramagnet(control), control).m - 1
 
     grid = np.linspace(math.log(0.01), math.log(MU_MAX), 100).tolist()
     above = next((i for i, log_mu in enumerate(grid) if growth(log_mu) > 0), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.averages import averages
 from phaselect.theory.control import Control, Overlaps, State, collapse
 from phaselect.theory.flow import Arrival, flow, paramagnet, paramagnet_is_stable
@@ -88,12 +88,13 @@ class Point:
         return record | {"status": self.status.name.lower(), "message": self.status.value}
 
 
-def saddle_point(alpha: float, mu: float, lam: float = 0.0, phi: float = 0.0, start: Start = "uninformed") -> Point:
+def saddle_point(alpha: float, mu: float, lam: float = 0.0, *, phi: float = 0.0, start: Start = "uninformed") -> Point:
     """The replica symmetric saddle point that the iteration reaches from `start`.
 
     start: "uninformed" (signs that know nothing of the signal), "informed" (the signal itself), or `Overlaps`.
     An anneal, `follow`, may be elsewhere at the same mu: it starts from what it found at smaller mu, not afresh.
-    An informed start that falls to the uninformed point is marked so in `status`.
+    An informed start that falls to the uninformed point is marked so in `status`, and so is a search that did not
+    converge: see `Point.converged`.
 
     >>> point = saddle_point(alpha=1.7, mu=1.0)
     >>> f"{point.free_entropy:.6f} {point.mse_y:.6f} {point.complexity:.5f} {point.status.value}"
@@ -106,6 +107,13 @@ def saddle_point(alpha: float, mu: float, lam: float = 0.0, phi: float = 0.0, st
         other = flow(starting_state("uninformed", control), control)
         if other.converged and abs(other.state.m - arrival.state.m) < DISTINCT:
             return replace(point, status=PointStatus.ONE_BRANCH)
+    return point
+
+
+def require_converged(point: Point) -> Point:
+    """The point, if it is one: what is computed from points that are none would be no answer."""
+    if not point.converged:
+        raise TheoryError(f"the saddle point at {point.control} did not converge")
     return point
 
 

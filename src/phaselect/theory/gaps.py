@@ -33,16 +33,26 @@ class GapDensity(NamedTuple):
     P_right: Array
 
 
-def stability_density(point: Point, grid: ArrayLike) -> GapDensity:
+def gap_density(point: Point, gaps: ArrayLike) -> GapDensity:
     """P and P_* at a saddle point: P integrates to 1 and P_* to (1 + O)/2."""
-    gap = np.atleast_1d(np.asarray(grid, dtype=float))
-    if gap.ndim != 1 or not np.isfinite(gap).all():
-        raise InputError("grid: give a list of finite gaps")
+    gap = _grid(gaps)
+    if not point.converged:
+        raise InputError("the point did not converge: it is no saddle point, and has no gaps")
     if point.V0 <= 0:
         raise InputError("the gaps have no density where the signs are frozen (V0 = 0): lower mu")
     pieces = np.array_split(gap, 1 + gap.size // 50)  # 50 gaps at a time take some 30 MB
     right, wrong = (np.concatenate([_joint_density(point, part, sign) for part in pieces]) for sign in (1.0, -1.0))
     return GapDensity(gap, right + wrong, right)
+
+
+def _grid(gaps: ArrayLike) -> Array:
+    try:
+        gap = np.atleast_1d(np.asarray(gaps, dtype=float))
+    except (TypeError, ValueError):
+        gap = np.array([np.nan])
+    if gap.ndim != 1 or not np.isfinite(gap).all():
+        raise InputError("gaps: give a list of finite numbers")
+    return gap
 
 
 def _joint_density(point: Point, gap: Array, sign: float) -> Array:

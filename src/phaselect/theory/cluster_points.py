@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.clusters import (
     ClusterState,
     cluster_free_entropy,
@@ -21,7 +21,7 @@ from phaselect.theory.clusters import (
     free_entropy_by_tau,
     overlaps_and_conjugates,
 )
-from phaselect.theory.control import Control
+from phaselect.theory.control import Control, number
 from phaselect.theory.flow import descend, flow, paramagnet
 from phaselect.theory.quadrature import Array
 from phaselect.theory.saddle import mean_residual, starting_state
@@ -73,16 +73,17 @@ class ClusterPoint:
 
 
 def one_step_rsb(
-    alpha: float, mu: float, lam: float = 0.0, tau: float = 1.0, start: str | ClusterState = "uninformed"
+    alpha: float, mu: float, lam: float = 0.0, *, tau: float = 1.0, start: str | ClusterState = "uninformed"
 ) -> ClusterPoint:
     """The 1RSB saddle point at Parisi parameter tau.
 
     start: frozen clusters of the "uninformed" or "informed" branch; of the "paramagnet", where clusters have no
     overlap with each other and the signal whatever the branch does; or a state to continue from. Where the overlap
-    inside clusters decays to that between them, the result is the replica symmetric point, `broken` False.
+    inside clusters decays to that between them, the result is the replica symmetric point, `broken` False. Where the
+    search did not converge, `converged` is False.
     """
     control = Control(alpha, mu, lam)
-    if not 0 < tau <= 1:
+    if not 0 < number("tau", tau) <= 1:
         raise InputError(f"tau = {tau:g} must lie in (0, 1]")
     symmetric, begin = _departure(start, control)
     s, free = _variables(begin)
@@ -183,24 +184,35 @@ def _cluster_point(state: ClusterState, control: Control, tau: float, iterations
     )
 
 
-def static_tau(alpha: float, mu: float, lam: float = 0.0, start: str | ClusterState = "uninformed") -> ClusterPoint:
-    """The 1RSB point of equilibrium: tau = 1 while clusters are many, else the tau where their complexity vanishes."""
-    point = one_step_rsb(alpha, mu, lam, start=start)
+def equilibrium_clusters(
+    alpha: float, mu: float, lam: float = 0.0, *, start: str | ClusterState = "uninformed"
+) -> ClusterPoint:
+    """The 1RSB point of equilibrium: tau = 1 while clusters are many, else the tau where their complexity vanishes.
+
+    TheoryError where a point on the way to that tau does not converge.
+    """
+    point = require_converged(one_step_rsb(alpha, mu, lam, start=start))
     if not point.broken or point.complexity_clusters >= 0:
         return point
     found = {1.0: point}
 
     def at(tau: float) -> ClusterPoint:
         nearest = min(found, key=lambda other: abs(other - tau))
-        point = one_step_rsb(alpha, mu, lam, tau, start=found[nearest].state)
+        point = one_step_rsb(alpha, mu, lam, tau=tau, start=found[nearest].state)
         if not point.converged:
-            point = one_step_rsb(alpha, mu, lam, tau, start=start)
-        if not point.converged:
-            raise ArithmeticError(f"the clusters at alpha = {alpha:g}, mu = {mu:g}, lam = {lam:g} did not converge")
-        found[tau] = point
+            point = one_step_rsb(alpha, mu, lam, tau=tau, start=start)
+        found[tau] = require_converged(point)
         return point
 
     low = 1.0
     while at(0.85 * low).complexity_clusters < 0:
         low *= 0.85
     return at(brentq(lambda tau: at(tau).complexity_clusters, 0.85 * low, low, xtol=1e-10))
+
+
+def require_converged(point: ClusterPoint) -> ClusterPoint:
+    """The point, if it is one with a number of clusters."""
+    if not point.converged or math.isnan(point.complexity_clusters):
+        where = f"alpha = {point.alpha:g}, mu = {point.mu:g}, lam = {point.lam:g}, tau = {point.tau:g}"
+        raise TheoryError(f"the clusters at {where} did not converge")
+    return point

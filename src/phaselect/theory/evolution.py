@@ -8,7 +8,7 @@ unfiltered estimate: `x_(t+1) = V (A^T g + chi x_t)`. With `bar` for filtered qu
     start)^2:
 
 noise made by the iteration is taken as fully correlated in time and independent of the random start. That is an
-approximation, checked against runs (tests/theory/test_state_evolution.py), and exact at fixed points and without
+approximation, checked against runs (tests/theory/test_evolution.py), and exact at fixed points and without
 damping.
 """
 
@@ -21,9 +21,10 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.problem.schedule import Schedule
+from phaselect.problem.streams import is_count
 from phaselect.theory.averages import averages
 from phaselect.theory.branch import Branch
-from phaselect.theory.control import check_positive
+from phaselect.theory.control import check_positive, number
 from phaselect.theory.flow import channel_map
 from phaselect.theory.quadrature import Array
 
@@ -31,27 +32,28 @@ UNSIZED = 10**6
 
 
 def state_evolution(
-    alpha: float, schedule: Schedule, n: int | None = None, *, damping: float = 0.3, overlap: float | None = None
+    alpha: float, schedule: Schedule, *, n: int | None = None, m0: float | None = None, damping: float = 0.3
 ) -> Branch:
-    """The trajectory of AMP from a random start, a row for each iteration of `schedule`, before that iteration.
+    """The trajectory of AMP from a random start, one row per iteration of `schedule`, before that iteration.
 
     n: number of unknowns; the start then has overlap 1/sqrt(n) with the signal, as a random one has (default: n =
-    10^6).
-    damping: as in `AMP(damping=...)`. overlap: another overlap to start from, instead of n.
-    Columns steps, mu, lam, V, m, q1 (squared norm of x), O, mse_x, as in AMP's trace.
+    10^6). m0: the overlap of the start, instead of n. damping: as in `AMP(damping=...)`.
+    Columns sweeps, mu, lam, V, m, q1 (squared norm of x), O, mse_x, as in AMP's trace.
 
     >>> run = state_evolution(1.3, Schedule.matched(mu0=1e3, mu_max=1e8, eps=0.1, steps=1, unit="iterations"), n=1000)
     >>> bool(run["m"][-1] > 0.99)
     True
     """
     check_positive("alpha", alpha)
-    if not 0 <= damping < 1:
+    if not 0 <= number("damping", damping) < 1:
         raise InputError(f"damping = {damping:g} must lie in [0, 1)")
-    if n is not None and n < 2:
-        raise InputError(f"n = {n} must be 2 or more")
-    begin = 1 / math.sqrt(n or UNSIZED) if overlap is None else overlap
+    if n is not None and m0 is not None:
+        raise InputError("give n or m0, not both")
+    if n is not None and not is_count(n, 2):
+        raise InputError(f"n = {n!r} must be a whole number, 2 or more")
+    begin = 1 / math.sqrt(n or UNSIZED) if m0 is None else number("m0", m0)
     if not 0 < begin < 1:
-        raise InputError(f"overlap = {begin:g} must lie between 0 and 1")
+        raise InputError(f"m0 = {begin:g} must lie between 0 and 1")
     x = np.array([begin, 0.0, math.sqrt(1 - begin**2)])  # along the signal, along noise made since, along the start
     V = V_damped = 1.0
     bar, rows = x, []
@@ -65,7 +67,7 @@ def state_evolution(
             raise InputError(f"AMP diverges at iteration {count}: no prior and no information; give lam > 0")
         V = 1 / (mu * lam + chi)
         x = V * (source + chi * (x - bar))
-    return dict(zip(("steps", "mu", "lam", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
+    return dict(zip(("sweeps", "mu", "lam", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
 
 
 def _forces(alpha: float, s2: float, bar: Array) -> tuple[Array, float]:

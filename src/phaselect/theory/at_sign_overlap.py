@@ -16,7 +16,7 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.theory.branch import Branch, table
-from phaselect.theory.control import Control, State, check_positive
+from phaselect.theory.control import Control, State, check_positive, number, numbers
 from phaselect.theory.flow import AIM, TOLERANCE, Arrival, channel_map, flow, paramagnet, residual
 from phaselect.theory.quadrature import Array
 from phaselect.theory.saddle import Point, PointStatus, point_at, starting_state
@@ -26,75 +26,75 @@ RUNG = 1.3
 """Largest factor between neighbouring mu of the continuation."""
 
 
-def complexity_at_random(alpha: float, overlap: float) -> float:
+def complexity_at_random(alpha: float, sign_overlap: float) -> float:
     """The largest complexity at a given overlap of the signs, reached as mu -> 0: alpha times the binary entropy."""
-    check_overlap(overlap)
+    check_sign_overlap(sign_overlap)
     check_positive("alpha", alpha)
-    return -alpha * sum(p * math.log(p) for p in (0.5 * (1 + overlap), 0.5 * (1 - overlap)))
+    return -alpha * sum(p * math.log(p) for p in (0.5 * (1 + sign_overlap), 0.5 * (1 - sign_overlap)))
 
 
-def check_overlap(overlap: float) -> None:
+def check_sign_overlap(sign_overlap: float) -> None:
     """One line for an overlap that no typical sign vector has."""
-    if not -1 < overlap < 1:
-        raise InputError(f"overlap = {overlap:g} must lie strictly between -1 and 1")
+    if not -1 < number("sign_overlap", sign_overlap) < 1:
+        raise InputError(f"sign_overlap = {sign_overlap:g} must lie strictly between -1 and 1")
 
 
-def complexity_curve(alpha: float, lam: float = 0.0, *, overlap: float, mus: Sequence[float]) -> Branch:
-    """Saddle points at fixed overlap O of the signs, a row for each mu (in increasing order).
+def complexity_curve(alpha: float, mus: Sequence[float], lam: float = 0.0, *, sign_overlap: float) -> Branch:
+    """Saddle points at fixed overlap O of the signs, one row per mu (in increasing order).
 
     Columns as in `follow`; `complexity` against `mse_y` or `m` is the paper's figure. Rows that are not `converged`
     are no saddle points.
     """
-    return table(_points(alpha, lam, overlap, [float(mu) for mu in mus]))
+    return table(_points(alpha, numbers("mus", mus), lam, sign_overlap))
 
 
-def saddle_point_at_overlap(alpha: float, mu: float, lam: float = 0.0, *, overlap: float) -> Point:
+def saddle_point_at_sign_overlap(alpha: float, mu: float, lam: float = 0.0, *, sign_overlap: float) -> Point:
     """The saddle point at which the signs have overlap O with the truth, phi being whatever it takes.
 
     At the same phi `saddle_point` may find another: where phi < 0 < O, the mirror image has more sign vectors.
     """
-    return next(_points(alpha, lam, overlap, [mu]))
+    return next(_points(alpha, [number("mu", mu)], lam, sign_overlap))
 
 
-def _points(alpha: float, lam: float, overlap: float, mus: list[float]) -> Iterator[Point]:
-    check_overlap(overlap)
-    if not mus or any(math.isnan(mu) for mu in mus) or any(low >= high for low, high in pairwise(mus)):
-        raise InputError("mus must be a non-empty increasing list of temperatures")
+def _points(alpha: float, mus: list[float], lam: float, sign_overlap: float) -> Iterator[Point]:
+    check_sign_overlap(sign_overlap)
     for mu in mus:
         check_positive("mu", mu)
-    for control, state in _states(alpha, lam, overlap, mus):
+    if not mus or any(low >= high for low, high in pairwise(mus)):
+        raise InputError("mus must be a non-empty increasing list of inverse temperatures")
+    for control, state in _states(alpha, mus, lam, sign_overlap):
         arrival = Arrival(state, residual(state, control), 0)
         point = point_at(arrival, control)
-        met = abs(point.O - overlap) < TOLERANCE
+        met = abs(point.O - sign_overlap) < TOLERANCE
         yield point if met else replace(point, status=PointStatus.NOT_CONVERGED)
 
 
-def _states(alpha: float, lam: float, overlap: float, mus: list[float]) -> Iterator[tuple[Control, State]]:
+def _states(alpha: float, mus: list[float], lam: float, sign_overlap: float) -> Iterator[tuple[Control, State]]:
     """Control (with phi) and state at each mu, by continuation from high temperature."""
-    if overlap == 0.0:  # by symmetry phi = m = 0
+    if sign_overlap == 0.0:  # by symmetry phi = m = 0
         yield from ((Control(alpha, mu, lam), paramagnet(Control(alpha, mu, lam))) for mu in mus)
         return
     mu = min(0.05, mus[0])
-    z = _at_high_temperature(alpha, mu, lam, overlap)
+    z = _at_high_temperature(alpha, mu, lam, sign_overlap)
     for target in mus:
         for rung in np.geomspace(mu, target, 2 + int(math.log(target / mu) / math.log(RUNG)))[1:].tolist():
-            z = _solve(z, Control(alpha, rung, lam), overlap)
+            z = _solve(z, Control(alpha, rung, lam), sign_overlap)
         mu = target
         yield Control(alpha, mu, lam, float(z[3])), State(math.exp(z[0]), math.exp(z[1]), float(z[2]))
 
 
-def _at_high_temperature(alpha: float, mu: float, lam: float, overlap: float) -> Array:
+def _at_high_temperature(alpha: float, mu: float, lam: float, sign_overlap: float) -> Array:
     """At mu -> 0 the signs are independent, with tanh(phi) = O."""
-    control = Control(alpha, mu, lam, math.atanh(overlap))
+    control = Control(alpha, mu, lam, math.atanh(sign_overlap))
     state = flow(starting_state("uninformed", control), control).state
     return np.array([math.log(state.V), math.log(state.spread), state.m, control.phi])
 
 
-def _solve(z: Array, control: Control, overlap: float) -> Array:
+def _solve(z: Array, control: Control, sign_overlap: float) -> Array:
     """Newton for (log V, log D, m, phi); returns the best found."""
     best, best_size = z, math.inf
     for _ in range(30):
-        velocity, jacobian = _equations(z, control, overlap)
+        velocity, jacobian = _equations(z, control, sign_overlap)
         size = float(np.max(np.abs(velocity)))
         if size < best_size:
             best, best_size = z, size
@@ -105,7 +105,7 @@ def _solve(z: Array, control: Control, overlap: float) -> Array:
     return best
 
 
-def _equations(z: Array, control: Control, overlap: float) -> tuple[Array, Array]:
+def _equations(z: Array, control: Control, sign_overlap: float) -> tuple[Array, Array]:
     width = np.array([WIDTH, WIDTH, WIDTH * min(1.0, math.exp(0.5 * z[1])), WIDTH])
     points = z[:, None] + np.concatenate([np.zeros((4, 1)), np.diag(width)], axis=1)
     product, noise = (np.full(5, value) for value in (control.product, control.noise))
@@ -113,5 +113,5 @@ def _equations(z: Array, control: Control, overlap: float) -> tuple[Array, Array
         V, spread, m, O = channel_map(
             np.exp(points[0]), np.exp(points[1]), points[2], control.alpha, product, noise, points[3]
         )
-        velocity = np.array([np.log(V), np.log(spread), m, O]) - [*points[:3], np.full(5, overlap)]
+        velocity = np.array([np.log(V), np.log(spread), m, O]) - [*points[:3], np.full(5, sign_overlap)]
     return velocity[:, 0], (velocity[:, 1:] - velocity[:, :1]) / width

@@ -37,16 +37,16 @@ def run_amp(n, alpha, schedule, damping, seed):
     ("schedule", "damping", "bias"),
     [
         (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.0, 0.01),
-        (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.0, 0.01),
+        pytest.param(anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.0, 0.01, marks=pytest.mark.slow),
         (anneal(mu0=1.0, mu_max=50.0, eps=0.1), 0.3, 0.007),  # without the memory of x, these two fail
-        (anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.3, 0.016),
+        pytest.param(anneal(mu0=1e3, mu_max=1e5, eps=0.15), 0.3, 0.016, marks=pytest.mark.slow),
     ],
 )
 def test_against_message_passing(schedule, damping, bias):
     """Mean of eight runs at N = 1500, iteration by iteration, within three standard errors plus `bias`: without damping
     what a finite N leaves, with damping the error of the approximation."""
     runs = np.array([run_amp(1500, 1.4, schedule, damping, seed) for seed in range(8)])
-    theory = state_evolution(1.4, schedule, damping=damping, overlap=BEGIN)
+    theory = state_evolution(1.4, schedule, damping=damping, m0=BEGIN)
     mean, error = runs.mean(axis=0), runs.std(axis=0) / math.sqrt(len(runs))
     for column, name in enumerate(("m", "q1", "V")):
         np.testing.assert_array_less(np.abs(mean[:, column] - theory[name]), 3 * error[:, column] + bias, name)
@@ -55,7 +55,7 @@ def test_against_message_passing(schedule, damping, bias):
 
 def test_without_damping_it_is_the_saddle_point_iteration():
     schedule = anneal(mu0=2.0, mu_max=40.0, eps=0.3)
-    evolution = state_evolution(1.3, schedule, damping=0.0, overlap=0.1)
+    evolution = state_evolution(1.3, schedule, damping=0.0, m0=0.1)
     state = [np.asarray(x) for x in (1.0, 0.99, 0.1)]
     for i, (mu, lam) in enumerate(schedule):
         assert evolution["V"][i] == pytest.approx(float(state[0]), rel=1e-12)
@@ -67,7 +67,7 @@ def test_without_damping_it_is_the_saddle_point_iteration():
 @pytest.mark.parametrize("damping", [0.0, 0.3, 0.5])
 def test_fixed_points_are_saddle_points(damping):
     mu = np.full(600, 5.0)
-    end = state_evolution(1.3, Schedule(mu, 1 / mu, 1, "iterations"), damping=damping, overlap=0.2)
+    end = state_evolution(1.3, Schedule(mu, 1 / mu, 1, "iterations"), damping=damping, m0=0.2)
     point = saddle_point(1.3, 5.0, 0.2)
     assert end["m"][-1] == pytest.approx(point.m, abs=1e-8)
     assert end["V"][-1] == pytest.approx(point.V, abs=1e-8)
@@ -104,7 +104,7 @@ def test_bayes_optimal_phases():
     assert bayes_optimal(1.132).mse_x == 0.0
 
 
-@pytest.mark.parametrize("options", [{"damping": 1.0}, {"n": 0}, {"overlap": 1.5}])
+@pytest.mark.parametrize("options", [{"damping": 1.0}, {"n": 0}, {"m0": 1.5}])
 def test_bad_input(options):
     with pytest.raises(InputError):
         state_evolution(1.3, anneal(mu_max=10.0), **options)

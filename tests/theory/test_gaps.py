@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from phaselect.problem.spectrum import spectrum
 
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
-from phaselect.theory import saddle_point, saddle_point_at_overlap, stability_density
+from phaselect.theory import gap_density, saddle_point, saddle_point_at_sign_overlap
 
-GRID = np.linspace(-9, 9, 1801)
+GRID = np.linspace(0, 9, 301)
+WEIGHT = np.where(GRID > 0, 2.0, 1.0) * (GRID[1] - GRID[0])
+"""The densities are even: half of the grid does, and an integral counts it twice."""
 POINTS = [
     (1.7, 1.0, 0.0, 0.0),
     (1.7, 3.6, 0.0, 0.0),
@@ -21,28 +22,24 @@ POINTS = [
 
 
 @pytest.mark.parametrize("control", POINTS)
-def test_sums(control):
-    point = saddle_point(*control)
-    density = stability_density(point, GRID)
-    step = GRID[1] - GRID[0]
-    assert density.P.sum() * step == pytest.approx(1, abs=1e-8)
-    assert density.P_right.sum() * step == pytest.approx(0.5 * (1 + point.O), abs=1e-8)
+def test_sums_and_moments_follow_from_the_saddle_point(control):
+    """P integrates to 1, P_* to (1 + O)/2. In the gauge E[Delta^2] comes from the normal equations: |A x|^2 =
+    x.A^T(S y) - (lam/2)|x|^2, and mse_y = 1 - 2 E[S y Delta] + E[Delta^2]."""
+    alpha, mu, lam, phi = control
+    point = saddle_point(alpha, mu, lam, phi=phi)
+    density = gap_density(point, GRID)
+    assert np.sum(density.P * WEIGHT) == pytest.approx(1, abs=1e-8)
+    assert np.sum(density.P_right * WEIGHT) == pytest.approx(0.5 * (1 + point.O), abs=1e-8)
     assert (density.P_right <= density.P).all()
     assert (density.P_right >= 0).all()
-
-
-@pytest.mark.parametrize("control", POINTS)
-def test_moments_follow_from_the_saddle_point(control):
-    """E[Delta u0]... in the gauge: E[Delta^2] from normal equations: |A x|^2 = x.A^T(S y) - (lam/2)|x|^2, and
-    mse_y = 1 - 2 E[S y Delta] + E[Delta^2]."""
-    point = saddle_point(*control)
-    density = stability_density(point, GRID)
-    second = np.sum(density.P * GRID**2) * (GRID[1] - GRID[0])
     penalty = point.lam * point.q1 / (2 * point.alpha)  # E[S y Delta] = E[Delta^2] + penalty
-    assert point.mse_y == pytest.approx(1 - second - 2 * penalty, abs=1e-8)
+    assert point.mse_y == pytest.approx(1 - density.P @ (WEIGHT * GRID**2) - 2 * penalty, abs=1e-8)
+    mirrored = gap_density(point, -GRID[:100:20])
+    np.testing.assert_allclose(mirrored.P, density.P[:100:20], rtol=1e-12)
+    np.testing.assert_allclose(mirrored.P_right, density.P_right[:100:20], rtol=1e-12)
 
 
-def gaps(alpha, mu, lam, n, seeds, aligned, replicas=64):
+def gaps(alpha, mu, lam, n, seeds, aligned, replicas):
     """Gaps and whether their signs are right, from populations at equilibrium."""
     found, right = [], []
     for seed in seeds:
@@ -61,16 +58,22 @@ def gaps(alpha, mu, lam, n, seeds, aligned, replicas=64):
     return np.array(found), np.array(right)
 
 
-@pytest.mark.parametrize(("alpha", "mu", "lam", "n"), [(1.7, 1.0, 0.0, 300), (1.3, 2.0, 0.5, 300)])
-def test_against_metropolis(alpha, mu, lam, n):
-    """Histograms of 8 instances x 64 copies: each bin within 4 standard errors over instances plus 3 % of the peak,
-    which is what fluctuations of the overlap at N = 300 leave. Aligned with the signal where theory has m > 0."""
+@pytest.mark.parametrize(
+    ("alpha", "mu", "lam", "n", "copies"),
+    [
+        (1.3, 2.0, 0.5, 100, 32),
+        pytest.param(1.7, 1.0, 0.0, 300, 64, marks=pytest.mark.slow),
+        pytest.param(1.3, 2.0, 0.5, 300, 64, marks=pytest.mark.slow),
+    ],
+)
+def test_against_metropolis(alpha, mu, lam, n, copies):
+    """Histograms of 8 instances: each bin within 4 standard errors over instances plus 3 % of the peak,
+    which is what fluctuations of the overlap at such N leave. Aligned with the signal where theory has m > 0."""
     point = saddle_point(alpha, mu, lam)
-    measured, right = gaps(alpha, mu, lam, n, range(8), aligned=point.m > 0)
+    measured, right = gaps(alpha, mu, lam, n, range(8), aligned=point.m > 0, replicas=copies)
     edges = np.linspace(-3, 3, 25)
     centres, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
-    fine = stability_density(point, np.linspace(-3, 3, 24 * 8 + 1))
-    copies = measured.shape[0] // 8
+    fine = gap_density(point, np.linspace(-3, 3, 24 * 8 + 1))
     for chosen, density in ((np.ones_like(right), fine.P), (right, fine.P_right)):
         histograms = np.array(
             [
@@ -90,8 +93,8 @@ def test_the_paper_s_panels():
     the paper has it, with mu too)."""
 
     def at(mu, lam):
-        point = saddle_point_at_overlap(1.7, mu, lam, overlap=0.5)
-        density = stability_density(point, np.linspace(0, 3, 61))
+        point = saddle_point_at_sign_overlap(1.7, mu, lam, sign_overlap=0.5)
+        density = gap_density(point, np.linspace(0, 3, 61))
         return density.P[0], density.P_right[0] / density.P_right.max()
 
     (peak, dip), (colder_peak, colder_dip), (regular_peak, regular_dip) = at(2.5, 0.0), at(3.5, 0.0), at(2.5, 0.5)
@@ -102,5 +105,5 @@ def test_the_paper_s_panels():
 
 def test_bad_input():
     point = saddle_point(1.7, 1.0)
-    with pytest.raises(InputError, match="finite gaps"):
-        stability_density(point, [0.0, math.nan])
+    with pytest.raises(InputError, match="finite numbers"):
+        gap_density(point, [0.0, math.nan])
