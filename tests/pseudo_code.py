@@ -1,7 +1,7 @@
 """The paper's simulated annealing (alg:SA), transcribed: what our kernels are compared with, moves and speed."""
 
 import numpy as np
-from phaselect.solvers._metropolis import proposal
+from phaselect.backends.host.random import proposal
 
 
 def simulated_annealing(A, y, mu, lam, proposals, S, state, penalised=True):

@@ -45,10 +45,10 @@ def test_without_dwave_the_rows_say_how_to_get_it(tiny, monkeypatch):
 def test_dwave_sees_the_energy_of_the_signs(tiny):
     pytest.importorskip("dwave.samplers")
     problem = gaussian_instance(20, 1.5, seed=0)
-    spectral, y = spectrum(problem), problem.target
+    ridge = spectrum(problem).at(0.1)
     model = rivals.dwave().model(couplings(problem, 0.1))
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, 30))
-    ours = spectral.energy(spectral.coordinates(signs * y), 0.1)
+    ours = ridge.energies(ridge.copies(signs))
     theirs = [model.energy(dict(enumerate(one))) for one in signs]
     assert theirs[1] - theirs[0] == pytest.approx(ours[1] - ours[0], rel=1e-4)
     assert rivals.dwave_solve(gaussian_instance(40, 2.0, seed=0), 5.0).certified

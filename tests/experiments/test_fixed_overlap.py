@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from phaselect.problem.spectrum import spectrum
-from phaselect.solvers._metropolis import random_state
 
 from phaselect import InputError, Instance, gaussian_instance
+from phaselect.backends.host.random import random_chains
 from phaselect.experiments.fixed_overlap import exchange_kernel, predicted_measurements, sample_signs
 from phaselect.theory import saddle_point_at_sign_overlap
 from tests import exact
@@ -48,17 +47,18 @@ def test_every_state_is_drawn_as_often_as_it_should(small):
 
 def test_overlap_and_fields_are_conserved():
     problem = gaussian_instance(40, 1.7, seed=0)
-    G = spectrum(problem).couplings(0.1).astype(np.float64)
+    own = problem.normalised
+    G = own.ridge.at(0.1).couplings()
     wrong, right = np.arange(17), np.arange(17, 68)
-    v = problem.signs * problem.target
+    v = problem.signs * own.y
     v[wrong] *= -1
     h = G @ v
-    accepted = exchange_kernel(G, v, h, right, wrong, 2.0, 20_000, random_state(np.random.default_rng(0)))
+    accepted = exchange_kernel(G, v, h, right, wrong, 2.0, 20_000, random_chains(np.random.default_rng(0), 1)[0])
     assert accepted > 500
     signs = np.sign(v)
     assert set(np.flatnonzero(signs != problem.signs)) == set(wrong)
     assert sorted([*wrong, *right]) == list(range(68))
-    np.testing.assert_allclose(np.abs(v), problem.target)
+    np.testing.assert_allclose(np.abs(v), own.y)
     np.testing.assert_allclose(h, G @ v, atol=1e-10)
 
 
@@ -87,7 +87,7 @@ def test_residual_agrees_with_theory(mu, lam):
         problem = gaussian_instance(200, 1.7, seed=seed)
         signs = sample_signs(problem, mu, lam, 0.5, samples=5, sweeps=10, seed=seed)
         gaps = predicted_measurements(problem, signs, lam)
-        found.append(np.mean((signs * problem.target - gaps) ** 2))
+        found.append(np.mean((signs * problem.normalised.y - gaps) ** 2))
     predicted = saddle_point_at_sign_overlap(1.7, mu, lam, sign_overlap=0.5).mse_y
     error = np.std(found) / np.sqrt(len(found))
     assert error < 0.03 * predicted

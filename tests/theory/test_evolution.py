@@ -21,15 +21,18 @@ def run_amp(n, alpha, schedule, damping, seed):
     """m, |x|^2/N and V before each iteration, from a start of overlap BEGIN."""
     problem = gaussian_instance(n, alpha, seed=seed)
     solver = AMP(damping=damping, restarts=0)
-    x0 = problem.target_x0
+    own = problem.normalised
+    x0 = own.x0
     noise = np.random.default_rng(seed + 100).standard_normal(n)
     noise -= (noise @ x0) / (x0 @ x0) * x0
     noise *= math.sqrt((1 - BEGIN**2) * n) / np.linalg.norm(noise)
-    state = solver.start(problem, schedule, np.random.default_rng(0), None)._replace(x=BEGIN * x0 + noise)
+    drawn = solver.draw(np.random.default_rng(0), own.m_rows, n, schedule, 0)._replace(x=BEGIN * x0 + noise)
+    state = solver.start(own, drawn, *schedule[0], None)
     rows = []
     for i in range(len(schedule)):
-        rows.append((x0 @ state.x / n, state.x @ state.x / n, state.V))
-        state = solver.advance(problem, state, schedule[i : i + 1])
+        x, V, *_ = state.beliefs
+        rows.append((x0 @ x / n, x @ x / n, V))
+        state = solver.advance(own, state, schedule[i : i + 1].stretch(own.m_rows))
     return np.array(rows)
 
 

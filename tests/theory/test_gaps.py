@@ -48,11 +48,11 @@ def gaps(alpha, mu, lam, n, seeds, aligned, replicas):
         lams = np.full_like(levels, lam)
         run = PopulationAnnealing(replicas=replicas, eager=False)
         state = run.run(problem, Schedule(levels, lams, steps=20), seed=seed).state
-        spectral = spectrum(problem)
+        own = problem.normalised
+        predicted = own.ridge.at(lam).fitted(state.copies.signs * own.y)
         true = np.sign(problem.A @ problem.x0)
-        for signs, c in zip(state.signs, state.c, strict=True):
-            z = problem.measure(spectral.ridge(c, lam))
-            flip = np.sign(z @ (true * problem.target)) if aligned else 1.0
+        for signs, z in zip(state.copies.signs, predicted, strict=True):
+            flip = np.sign(z @ (true * own.y)) if aligned else 1.0
             found.append(flip * z)
             right.append(flip * signs * true > 0)
     return np.array(found), np.array(right)
