@@ -12,7 +12,7 @@ from benchmarks.machine import Machine
 from benchmarks.plan import Plan
 from benchmarks.rows import Measurement, Task
 from benchmarks.timing import in_turn, once
-from phaselect.experiments.executors import Dask, Executor, Here, Processes, cores
+from phaselect.experiments.executors import Dask, Executor, InProcess, Processes, cores
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.grid import Task as Run
 from phaselect.experiments.runs import run_pack
@@ -20,15 +20,18 @@ from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import run_sweep
 
 SECTION = "sweeps"
+ONE_START = {"restarts": (0,)}
 
 
 def tasks(machine: Machine, plan: Plan) -> list[Task]:
     """Every executor; the shared SVD."""
     if not plan.instances_per_sweep:
         return []
-    grid = Grid(("amp",), (100,), (1.3, 1.4, 1.5), instances=plan.instances_per_sweep, eps=(0.1,))  # 10 ms per run
+    grid = Grid(
+        ("amp",), (100,), (1.3, 1.4, 1.5), instances=plan.instances_per_sweep, options=ONE_START
+    )  # 10 ms per run
     executors = {
-        "in this process": (lambda: Here(), 1, 0.8),
+        "in this process": (lambda: InProcess(), 1, 0.8),
         f"{cores()} processes": (lambda: Processes(), cores(), 0.6),
         f"Dask, {cores()} processes": (lambda: Dask(workers=cores()), cores(), 0.5),
     }
@@ -53,8 +56,7 @@ def busy(grid: Grid, executor: Executor, workers: int, limit: float) -> Measurem
 
 def shared_svd(n: int) -> Measurement:
     """Three solvers that need the SVD, on one instance: together in a pack, or each for itself."""
-    runs = [Run("altmin", n, 1.3, 0), Run("sa", n, 1.3, 0, eps=0.5, product=1.0)]
-    runs.append(Run("langevin", n, 1.3, 0, eps=0.5, product=0.75))
+    runs = [Run.of("altmin", n, 1.3, 0), Run.of("sa", n, 1.3, 0, eps=0.5), Run.of("langevin", n, 1.3, 0, eps=0.5)]
     together, apart = in_turn(lambda: run_pack(runs), lambda: [run_pack([run]) for run in runs], repeat=3)
     detail = "altmin, sa and langevin on one instance, fast anneals; reference: each in a pack of its own"
     return Measurement(together, "s", detail, apart, least_ratio=1.0)

@@ -1,6 +1,7 @@
 """The paper's simulated annealing (alg:SA), transcribed: what our kernels are compared with, moves and speed."""
 
 import numpy as np
+
 from phaselect.backends.host.random import proposal
 
 

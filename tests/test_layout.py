@@ -64,7 +64,7 @@ def in_a_room(names):
 
 def test_there_are_no_other_rooms():
     outside = {"", "__main__"}
-    assert {room(name) for name in TREES} - outside - {"devices"} == set(ROOMS) - {"backends"}
+    assert {room(name) for name in TREES} - outside == set(ROOMS)
 
 
 def test_imports_point_to_earlier_rooms():
@@ -78,41 +78,17 @@ def test_no_two_modules_import_each_other():
     TopologicalSorter({name: in_a_room(EDGES[name]) for name in in_a_room(TREES)}).prepare()
 
 
-HOMONYMS = {
-    "amp": "bench and devices",  # rooms that are being dissolved
-    "batch": "devices",
-    "finish": "devices",
-    "langevin": "devices",
-    "matrix": "devices",
-    "population": "devices",
-    "complexity": "theory",  # a figure is named after what it shows: the theory's file gets another name
-    "stabilities": "theory",
-}
-"""File names of several rooms, and where they still have to go. To be shortened, never lengthened."""
-
-
 def test_a_file_name_says_one_thing():
     """Files of commands are named after what they call."""
     commands = {entry.module.removeprefix("phaselect.") for entry in COMMANDS.values()}
     rooms = defaultdict(set)
     for name in set(TREES) - commands - set(ROOMS):
         rooms[name.split(".")[-1]].add(room(name))
-    assert {name for name, found in rooms.items() if len(found) > 1} == set(HOMONYMS)
+    assert {name for name, found in rooms.items() if len(found) > 1} == set()
 
 
 def test_every_module_says_what_it_is_for():
     assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
-
-
-DISPATCH = {
-    "solvers.base: hasattr(init, '_fields')",  # is it a state? the protocol has `state_type`
-    "solvers.base: hasattr(init, name)",
-    "solvers.batch: getattr(problems, 'seeds')",  # drawn on the device, or given
-    "solvers.batch: getattr(solver, 'restarts')",  # what the protocol does not have yet
-    "solvers.batch: hasattr(solver, 'variant')",
-    "experiments.contenders: hasattr(self.plan(**self.defaults)[0], 'run_batch')",
-}
-"""Where an object is asked what it is instead of having a type. To be shortened, never lengthened."""
 
 
 def questions(tree):
@@ -133,7 +109,7 @@ def questions(tree):
 
 def test_solvers_are_not_asked_what_they_can_do():
     asking = [name for name in TREES if room(name) in ("solvers", "experiments")]
-    assert {f"{name}: {question}" for name in asking for question in questions(TREES[name])} == DISPATCH
+    assert {f"{name}: {question}" for name in asking for question in questions(TREES[name])} == set()
 
 
 def loaded_by(code):

@@ -68,7 +68,7 @@ def test_a_user_s_own_files(folder):
         (["solve", "inst.npz", "y.csv", "z.csv"], "one .npz file, or two"),
         (["solve", "inst.npz", "--time-limit", -1], "time_limit"),
         (["solve", "inst.npz", "--seed", -1], "seed"),
-        (["solve", "inst.npz", "--noise", 0.1, "--solver", "sa"], "--noise goes with"),
+        (["solve", "inst.npz", "--noise", -0.1, "--solver", "sa"], "a variance, 0 or more"),
         (["solve", "wide.npz", "--out", "never.npz"], "alpha = rows/columns exceeds 1"),
         (["solve", "inst.npz", "--out", "no/such/folder/x.npz"], "cannot write"),
         (["solve", "inst.npz", "--out", "inst.npz"], "would overwrite the data"),

@@ -46,13 +46,14 @@ def run_amp(n, alpha, schedule, damping, seed):
     ],
 )
 def test_against_message_passing(schedule, damping, bias):
-    """Mean of eight runs at N = 1500, iteration by iteration, within three standard errors plus `bias`: without damping
-    what a finite N leaves, with damping the error of the approximation."""
+    """Mean of eight runs at N = 1500, iteration by iteration, within four standard errors plus `bias`: without damping
+    what a finite N leaves, with damping the error of the approximation. Four, not three: a hundred numbers are
+    compared, and eight runs know their own standard error to a quarter."""
     runs = np.array([run_amp(1500, 1.4, schedule, damping, seed) for seed in range(8)])
     theory = state_evolution(1.4, schedule, damping=damping, m0=BEGIN)
     mean, error = runs.mean(axis=0), runs.std(axis=0) / math.sqrt(len(runs))
     for column, name in enumerate(("m", "q1", "V")):
-        np.testing.assert_array_less(np.abs(mean[:, column] - theory[name]), 3 * error[:, column] + bias, name)
+        np.testing.assert_array_less(np.abs(mean[:, column] - theory[name]), 4 * error[:, column] + bias, name)
     assert theory["m"][-1] > 0.8
 
 
@@ -82,7 +83,7 @@ def test_larger_systems_take_longer_to_leave_the_start():
     small, large = (state_evolution(1.3, schedule, n=n) for n in (100, 10_000))
     assert small["m"][0] == pytest.approx(0.1)
     assert np.argmax(small["m"] > 0.5) < np.argmax(large["m"] > 0.5)
-    assert set(small) == {"steps", "mu", "lam", "V", "m", "q1", "O", "mse_x"}
+    assert set(small) == {"sweeps", "mu", "lam", "V", "m", "q1", "O", "mse_x"}
 
 
 # Mean squared errors of uninformed Bayes-optimal message passing, from the data of Maillard, Loureiro, Krzakala and

@@ -61,9 +61,7 @@ class FrontDoor:
         problem = check_problem(problem, schedule, time_limit, noise)
         if schedule is not None:
             raise InputError("every solver that auto tries has its own schedule: name a solver, or leave it out")
-        start, state = starting_point(problem, init)
-        if state is not None:
-            raise InputError("init is the state of a run: name its solver, or call its run, to go on from there")
+        start, _ = starting_point(problem, init, self.name, None)
         search = Search(OneInstance(problem), [check_seed(seed)], start, None, time_limit, progress)
         return search.run(self.plan(problem, timed=time_limit is not None))[0]
 

@@ -12,10 +12,10 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phaselect.base.errors import InputError
-from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 
 if TYPE_CHECKING:
+    from phaselect.problem.instance import Instance
     from phaselect.solvers.result import Result
 
 Plan = tuple[Any, Schedule | None]

@@ -222,10 +222,10 @@ def examined(cohort: Cohort, answers: Answer, exact: bool) -> Support | None:
 
 def adopted(solver: Solver, fresh: Any, given: Any) -> Any:
     """The state given, if it has the shapes of one of this solver on this problem."""
-    fits = isinstance(given, solver.state_type)
-    if fits and (state := _shaped_like(fresh, given)) is not None:
-        return state
-    raise InputError(f"init is not the state of a {solver.name} run on a problem of this size")
+    state = _shaped_like(fresh, given)
+    if state is None:
+        raise InputError(f"init is not the state of a {solver.name} run on a problem of this size")
+    return state
 
 
 def _shaped_like(fresh: Any, given: Any) -> Any:

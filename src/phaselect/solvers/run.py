@@ -43,7 +43,7 @@ def run(
         finished at lam = 0 and can be certified.
     """
     problem = check_problem(problem, schedule, time_limit, noise)
-    start, state = starting_point(problem, init)
+    start, state = starting_point(problem, init, solver.name, solver.state_type)
     company = OneInstance(problem)
     schedule = schedule or solver.default_schedule(problem.noise_level)
     check_schedule(solver, schedule, problem.matrix.on_device)
@@ -144,16 +144,18 @@ def check_entries(solver: Solver, problem: Instance) -> None:
         raise InputError(f"{solver.name} needs A whole, and processes share it: use message passing")
 
 
-def starting_point(problem: Instance, init: Any) -> tuple[Start | None, Any]:
+def starting_point(problem: Instance, init: Any, name: str, state_type: type | None) -> tuple[Start | None, Any]:
     """The user's starting point, or a state to go on from; signs come with their back-projection, x with its signs."""
     if init is None:
         return None, None
-    if isinstance(init, tuple) and hasattr(init, "_fields"):
+    if state_type is not None and isinstance(init, state_type):
         return None, init
     try:
         given = np.asarray(init, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("init must be numbers: an estimate of x, signs, or the state of an earlier result") from None
+        raise InputError(
+            f"init is not the state of a {name} run, nor numbers: give an estimate of x, signs, or such a state"
+        ) from None
     if not np.isfinite(given).all():
         raise InputError("init must be finite")
     own = problem.normalised
