@@ -26,6 +26,7 @@ def folder(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "runs.db: 12 of 12 runs, 12 new, 0 failed\n"
+    (folder / "sweep.toml").write_text('[[grid]]\nsolver = ["raf", "altmin"]\nn = 30\nalpha = [2, 3]\ninstances = 3\n')
     return folder
 
 
@@ -48,7 +49,6 @@ def test_status(run):
 
 
 def test_a_toml_file_and_a_preset_are_the_same_as_options(run, folder):
-    (folder / "sweep.toml").write_text('[[grid]]\nsolver = ["raf", "altmin"]\nn = 30\nalpha = [2, 3]\ninstances = 3\n')
     done = run("sweep", "--config", "sweep.toml", "--store", "runs.db", "--workers", "0")
     assert done.stdout == "runs.db: 12 of 12 runs, 0 new, 0 failed\n"
     missing = run("sweep", "--preset", "baselines", "--status", "--json", "--store", "runs.db")

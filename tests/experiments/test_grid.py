@@ -116,7 +116,7 @@ import importlib, json, sys, types
 package = types.ModuleType("phaselect")
 package.__path__ = [{str(Path(phaselect.__file__).parent)!r}]
 sys.modules["phaselect"] = package
-for name in ("solvers.registry", "experiments.grid", "experiments.store", "experiments.sweep"):
+for name in ("solvers.registry", "experiments.grid", "experiments.store"):
     importlib.import_module("phaselect." + name)
 print(json.dumps([name for name in {heavy} if name in sys.modules]))
 """

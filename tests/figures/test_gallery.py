@@ -139,9 +139,11 @@ def test_trajectories_meet_the_theory(monkeypatch):
     theory = table.where(source="branch")
     for seed in (0, 1):
         run = table.where(source="sa", seed=seed)
-        np.testing.assert_allclose(run["mu"], theory["mu"])
+        predicted = np.interp(run["mu"], theory["mu"], theory["mse_y"])  # a trace is thinned at this size
+        assert np.isin(run["mu"], theory["mu"]).all()
         hot = run["mu"] < 1.0
-        assert abs(np.mean(run["mse_y"][hot] / theory["mse_y"][hot]) - 1) < 0.1
+        assert hot.any()
+        assert abs(np.mean(run["mse_y"][hot] / predicted[hot]) - 1) < 0.1
     assert len(draw("trajectories", table).axes) == 3
 
 

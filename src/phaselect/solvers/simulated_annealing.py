@@ -78,9 +78,7 @@ class SimulatedAnnealing:
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> SignsDraw:
         """Random signs; whether moves go by fields is settled here, once, from the sweeps spent at each lam."""
-        stretch = schedule.stretch(m_rows)
-        sweeps_at_a_lam = stretch.total / len(np.unique(schedule.lam))
-        return draw_signs(rng, 1, m_rows, sweeps_at_a_lam >= FIELD_SWEEPS)
+        return draw_signs(rng, 1, m_rows, _by_fields(schedule, m_rows))
 
     def start(self, problem: Normalised, drawn: SignsDraw, mu: Array, lam: Array, init: Start | None) -> SAState:
         """The signs drawn, or those given."""
@@ -97,9 +95,11 @@ class SimulatedAnnealing:
         )
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
-        """Proposals; a look takes the coordinates of the signs anew."""
-        move = schedule.stretch(m_rows).sweeps * m_rows * (10 + 0.05 * m_rows)
-        return Work(move, look=0.5 * m_rows * n, quench=greedy_work(m_rows), regresses=True)
+        """Proposals by fields, after which the coordinates of the signs are computed anew; or by the spectrum."""
+        proposals = schedule.stretch(m_rows).sweeps * m_rows
+        if _by_fields(schedule, m_rows):
+            return Work(proposals * (10 + 0.05 * m_rows), 0.5 * m_rows * n, greedy_work(m_rows), regresses=True)
+        return Work(proposals * (20 + 0.5 * n), 5.0 * n, greedy_work(m_rows), regresses=True)
 
     def memory(self, m_rows: int, n: int, itemsize: int) -> int:
         """The couplings and their factors."""
@@ -151,6 +151,11 @@ class SimulatedAnnealing:
 
     run = run
     run_batch = run_batch
+
+
+def _by_fields(schedule: Schedule, m_rows: int) -> bool:
+    """Do the sweeps spent at each lam pay for its couplings?"""
+    return bool(schedule.stretch(m_rows).total / len(np.unique(schedule.lam)) >= FIELD_SWEEPS)
 
 
 def draw_signs(rng: np.random.Generator, copies: int, m_rows: int, by_fields: bool = True) -> SignsDraw:
