@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from phaselect.solvers._metropolis import proposal
+from phaselect.backends.host.random import proposal
 
 
 def simulated_annealing(A, y, mu, lam, proposals, S, state, penalised=True):
