@@ -1,12 +1,16 @@
 """Small problems by brute force, written straight from the definitions and from nothing in `src`."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 
 
+@cache
 def all_signs(m_rows):
-    return np.array(list(itertools.product([-1.0, 1.0], repeat=m_rows)))
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=m_rows)))
+    signs.setflags(write=False)
+    return signs
 
 
 def energies(A, y, lam):
