@@ -25,6 +25,14 @@ def test_other_families():
     assert len(Schedule.matched(mu0=5, mu_max=5, hold=7)) == 8
 
 
+@pytest.mark.parametrize("noise", [1e-4, 0.2, 0.9])
+def test_an_anneal_for_noise_ends_where_the_posterior_is(noise):
+    """At mu = 1/(2 noise); the signal has the power that the noise leaves, and its precision is the product."""
+    schedule = Schedule.noisy(noise)
+    assert schedule.mu[-1] == pytest.approx(1 / (2 * noise))
+    np.testing.assert_allclose(schedule.mu * schedule.lam, 1 / (1 - noise))
+
+
 def test_slices_and_iteration():
     schedule = Schedule.matched()
     assert schedule[:10].mu.tolist() + schedule[10:].mu.tolist() == schedule.mu.tolist()
@@ -66,8 +74,11 @@ def test_json_round_trip(levels, steps, unit):
 
 
 def test_units():
-    assert Schedule.matched(steps=3).proposals(50) == 150
-    assert Schedule.matched(steps=3, unit="proposals").proposals(50) == 3
+    """A sweep is M proposals; solvers are told sweeps, however the schedule counts."""
+    by_sweeps, by_proposals = (Schedule.matched(steps=3, unit=unit).stretch(50) for unit in ("sweeps", "proposals"))
+    assert by_sweeps.sweeps == 3
+    assert by_proposals.sweeps == 3 / 50
+    assert by_sweeps.total == 3 * len(Schedule.matched())
     with pytest.raises(InputError, match="updates all signs at once"):
         Schedule.matched(unit="proposals").iterations("AMP")
 

@@ -60,7 +60,9 @@ class SpectralRidge:
 
     @cached_property
     def signal(self) -> Vector:
-        """`U^T A x0 / |x0|^2`: coordinates of the true signed measurements; nan if x0 is."""
+        """`U^T A x0 / |x0|^2`: coordinates of the true signed measurements; nan if x0 is, of which A is not asked."""
+        if not np.isfinite(self.x0).all():
+            return np.full(self.rank, np.nan)
         return self.coordinates(self.forward(self.x0)) / np.sum(self.x0**2)
 
     def coordinates(self, v: Stack) -> Stack:

@@ -1,35 +1,10 @@
 import numpy as np
 import pytest
-from phaselect.problem.observables import (
-    against_truth,
-    log10_impostors,
-    mse_x,
-    mse_y,
-    overlap,
-    sign_overlap,
-)
 from scipy import stats
 
-from phaselect import Instance, gaussian_instance
-from phaselect.solvers.certificate import certified, evidence
+from phaselect import gaussian_instance
+from phaselect.solvers.impostors import log10_impostors
 from tests.exact import all_signs, energies, normalised
-
-
-def test_observables_ignore_the_global_sign_and_the_units():
-    problem = gaussian_instance(50, 1.5, seed=0)
-    rng = np.random.default_rng(1)
-    x = problem.x0 + 0.1 * rng.standard_normal(50)
-    signs = np.sign(problem.A @ x)
-    for factor in (1, -1):
-        assert overlap(problem.x0, factor * x) == pytest.approx(problem.x0 @ x / 50)
-        assert mse_x(problem.x0, factor * x) == pytest.approx(np.sum((problem.x0 - x) ** 2) / 50)
-        assert sign_overlap(problem.signs, factor * signs) == pytest.approx(problem.signs @ signs / 75)
-    expected = np.mean((signs * problem.y - problem.A @ x) ** 2) / np.mean(problem.y**2)
-    assert mse_y(problem, x, signs) == pytest.approx(expected)
-    scaled = Instance(problem.A * 3, problem.y * 6, problem.x0 * 2)
-    assert mse_y(scaled, 2 * x, signs) == pytest.approx(expected)
-    assert against_truth(scaled, 2 * x, signs) == pytest.approx(against_truth(problem, x, signs))
-    assert against_truth(Instance(problem.A, problem.y), x, signs) == {}
 
 
 def test_impostors_where_scipy_can_follow():
@@ -56,7 +31,7 @@ def test_impostor_count_against_enumeration():
     are nearly right, are left out on both sides. Agreement within 20 % (the chi-square law is approximate
     at this size) plus three standard errors.
     """
-    m_rows, n, instances = 14, 9, 200
+    m_rows, n, instances = 14, 9, 100
     thresholds = (1e-3, 3e-3, 1e-2, 3e-2)
     counts = np.zeros((instances, len(thresholds)))
     for seed in range(instances):
@@ -73,25 +48,11 @@ def test_impostor_count_against_enumeration():
 
 def test_the_best_impostor_is_never_certified():
     """The closest unrelated answer that exists, found by enumeration, fails the certificate on every instance."""
-    for seed in range(50):
+    for seed in range(20):
         problem = gaussian_instance(9, 14 / 9, seed=seed)
         residual = energies(*normalised(problem), 0.0)
         residual[~far_from(problem.signs)] = np.inf
         assert log10_impostors(residual.min() / 14, 14, 9) > -6
-
-
-def test_the_truth_is_certified_and_a_wrong_sign_never():
-    """One wrong sign, at the smallest y too, or several; with the true x or with the best x for those signs."""
-    for seed in range(10):
-        problem = gaussian_instance(60, 1.25, seed=seed)
-        assert certified(evidence(problem, problem.x0, problem.signs, 60), problem.m_rows, 60)
-        smallest = np.argsort(problem.y)
-        for wrong in ([smallest[0]], smallest[:2], [smallest[40]], smallest[-10:]):
-            signs = problem.signs.copy()
-            signs[wrong] *= -1
-            fitted = np.linalg.lstsq(problem.A, signs * problem.y, rcond=None)[0]
-            for x in (problem.x0, fitted):
-                assert not certified(evidence(problem, x, signs, 60), problem.m_rows, 60)
 
 
 def test_no_power_close_to_alpha_one():

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from phaselect import gaussian_instance
+from phaselect.equations.signs import against_truth, estimate_columns, missed, mse_x, overlap, sign_overlap, signs_of
+
+
+def test_zero_counts_as_plus():
+    assert signs_of(np.array([-0.0, 0.0, -1e-300, 3.0])).tolist() == [1, 1, -1, 1]
+
+
+def test_observables_ignore_the_global_sign_and_the_units():
+    problem = gaussian_instance(50, 1.5, seed=0)
+    x = problem.x0 + 0.1 * np.random.default_rng(1).standard_normal(50)
+    signs = np.sign(problem.A @ x)
+    for factor in (1, -1):
+        assert overlap(problem.x0, factor * x) == pytest.approx(problem.x0 @ x / 50)
+        assert mse_x(problem.x0, factor * x) == pytest.approx(np.sum((problem.x0 - x) ** 2) / 50)
+        assert sign_overlap(problem.signs, factor * signs) == pytest.approx(problem.signs @ signs / 75)
+    found = against_truth(problem.x0, problem.signs, x, signs)
+    assert against_truth(2 * problem.x0, problem.signs, 2 * x, -signs) == pytest.approx(found)
+    assert np.isnan(list(against_truth(np.full(50, np.nan), np.full(75, np.nan), x, signs).values())).all()
+
+
+def test_columns_of_an_estimate_are_the_energies_of_the_paper():
+    """eq:energies: min over S of `|S*y - A x|^2 + lam/2 |x|^2`, over N."""
+    rng = np.random.default_rng(0)
+    A, x0, x, lam = rng.standard_normal((9, 4)), rng.standard_normal(4), rng.standard_normal(4), 0.7
+    y, z = np.abs(A @ x0), A @ x
+    row = estimate_columns(y, x0, np.sign(A @ x0), x, z, lam)
+    best = np.sign(z)
+    assert row["mse_y"] == pytest.approx(np.mean((best * y - z) ** 2))
+    assert row["energy"] == pytest.approx((np.sum((best * y - z) ** 2) + lam / 2 * x @ x) / 4)
+    assert row["q1"] == pytest.approx(x @ x / 4)
+    assert row["m"] == pytest.approx(abs(x0 @ x) / (x0 @ x0))
+    assert row["O"] == pytest.approx(abs(np.sign(A @ x0) @ best) / 9)
+
+
+def test_one_measurement_not_met_is_a_miss():
+    y = np.array([1.0, 1e-6, 2.0])
+    assert missed(y, np.array([0.0, 2e-7, 0.0]))
+    assert not missed(y, np.array([0.0, 1e-9, 0.0]))
+    assert not missed(y, np.array([0.0, 1e-3, 0.0]))  # a residual above y there tells nothing of this sign
