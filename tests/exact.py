@@ -24,9 +24,14 @@ def gibbs(A, y, mu, lam):
 
 
 def normalised(problem):
-    """A and y in the units the solvers use: unit mean squared row norm, unit mean square."""
-    A = problem.A * np.sqrt(problem.A.shape[0]) / np.linalg.norm(problem.A)
-    return A, problem.y / np.sqrt(np.mean(problem.y**2))
+    """A and y in the units the solvers use for exact data: unit mean squared row norm, unit mean square.
+
+    Rows of uneven norms, as few unknowns make them, are divided by them first.
+    """
+    norms = np.linalg.norm(problem.A, axis=1)
+    uneven = np.std(norms**2) > 0.5 * np.mean(norms**2)
+    A, y = (problem.A / norms[:, None], problem.y / norms) if uneven else (problem.A, problem.y)
+    return A * np.sqrt(A.shape[0]) / np.linalg.norm(A), y / np.sqrt(np.mean(y**2))
 
 
 def state_index(signs):
