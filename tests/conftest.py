@@ -1,11 +1,12 @@
-"""Shared set-up: fresh kernels for changed sources, and property tests that draw the same examples everywhere."""
+"""Shared set-up: fresh kernels for changed sources, programs that compile quickly, and property tests that draw the same examples everywhere."""
 
 import hashlib
 import os
 import tempfile
 from pathlib import Path
 
-from hypothesis import settings
+import numpy as np
+import pytest
 
 # Numba's cache of a kernel does not notice a change in another file that the kernel calls: a cache for each state of
 # the sources makes sure that the code tested is the code written. Must be set before Numba is imported.
@@ -13,5 +14,23 @@ sources = sorted((Path(__file__).parent.parent / "src").rglob("*.py"))
 digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"phaselect-kernels-{digest}")
 
-settings.register_profile("phaselect", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("phaselect")
+# Compiling is what takes the time of tests with JAX, and optimising the time of compiling. Must be set before JAX is
+# imported; JAX_DISABLE_MOST_OPTIMIZATIONS=0 for programs as users have them.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
+try:
+    from hypothesis import settings
+except ImportError:  # tests on a GPU machine do without
+    pass
+else:
+    settings.register_profile("phaselect", deadline=None, derandomize=True, print_blob=True)
+    settings.load_profile("phaselect")
+
+
+@pytest.fixture(scope="module")
+def few_programs():
+    """A look at a run every ten temperatures, and batches that do not shrink: programs are compiled for one shape."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("phaselect.solvers.loop.temperatures_between_looks", lambda work: 10)
+        patch.setattr("phaselect.solvers.loop.WORTH_SHRINKING", np.inf)
+        yield

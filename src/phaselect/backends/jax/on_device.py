@@ -156,11 +156,13 @@ class DeviceMatrix:
         """Some of the rows, on the first device."""
         if len(self.A.sharding.device_set) > 1:
             raise InputError("A has rows of zeros, and is shared by several devices: drop them first")
-        return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()))
+        with on(None):
+            return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()))
 
     def columns_kept(self, kept: NDArray[np.bool_]) -> DeviceMatrix:
         """The others set to zero."""
-        return self if kept.all() else DeviceMatrix(self.A * kept.astype(self.A.dtype), self.rows)
+        with on(None):
+            return self if kept.all() else DeviceMatrix(self.A * kept.astype(self.A.dtype), self.rows)
 
     @cached_property
     def in_memory(self) -> Dense:
