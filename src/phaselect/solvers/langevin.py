@@ -94,7 +94,8 @@ class Langevin:
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Two products with U per step."""
         product = 0.25 * m_rows * n
-        return Work(schedule.steps * (2 * product + 1.2e4), 4 * product, greedy_work(m_rows), regresses=True)
+        move = schedule.steps * (2 * product + 1.2e4)
+        return Work(move, 4 * product, greedy_work(m_rows), launches=8 * schedule.steps, regresses=True)
 
     def memory(self, m_rows: int, n: int, itemsize: int) -> int:
         """The couplings, their square and their factors."""

@@ -17,10 +17,10 @@ from phaselect.solvers.verdict import Ended
 
 SPARED = 10.0
 """Work between two looks at a run over what a look takes: measuring costs at most a tenth."""
-LOOK = {False: 5e4, True: 2e6}
+LOOK = {False: 5e4, True: 5e5}
 """What a look costs besides, on the host and on a device, in the units of `Work`."""
-GPU_SPEED = 1e3
-"""What a GPU does in the time of one unit."""
+GPU_SPEED, LAUNCH = 400.0, 5e3
+"""Units of work that a GPU does in the time of one, and what each operation takes there at least."""
 WORTH_SHRINKING = 5.0
 """Seconds that the rest of a schedule must take for a smaller batch to pay for its compilation."""
 
@@ -96,6 +96,7 @@ class Loop:
         share = self.cohort.members / (GPU_SPEED if self.cohort.place.on_gpu(problem) else 1.0)
         factors = float(m_rows * n * (m_rows + n)) if device and own.regresses else 0.0
         move, look, quench = ((cost + factors) * share for cost in own[:3])
+        move = max(move, own.launches * LAUNCH) if device else move
         return own._replace(move=move, look=look + LOOK[device], quench=quench)
 
     def advance(self, piece: Schedule, work: Work) -> None:

@@ -122,7 +122,9 @@ class AMP:
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """A pass over A per iteration."""
-        return Work(move=schedule.steps * (0.5 * m_rows * n + 4e4), look=20.0 * (m_rows + n))
+        return Work(
+            move=schedule.steps * (0.5 * m_rows * n + 4e4), look=20.0 * (m_rows + n), launches=10 * schedule.steps
+        )
 
     def memory(self, m_rows: int, n: int, itemsize: int) -> int:
         """A, as much again while batches shrink, and float64 copies while they are refined; vectors."""

@@ -24,7 +24,13 @@ from phaselect.solvers.certificate import EXACT_FIT
 from phaselect.solvers.finish import Answer, refine_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
-from phaselect.solvers.simulated_annealing import SignsDraw, columns_of_copies, draw_signs, greedy_work
+from phaselect.solvers.simulated_annealing import (
+    SignsDraw,
+    columns_of_copies,
+    draw_signs,
+    greedy_work,
+    launches_per_sweep,
+)
 from phaselect.solvers.verdict import Ended
 
 QUENCH_SWEEPS, COLD = 10, 1e9
@@ -103,11 +109,12 @@ class PopulationAnnealing:
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Proposals of every copy; the copies that greedy flips start from have been swept cold first."""
-        sweep = self.replicas * m_rows * (10 + 0.05 * m_rows)
+        sweeps = schedule.stretch(m_rows).sweeps
         return Work(
-            move=schedule.stretch(m_rows).sweeps * sweep,
+            move=sweeps * self.replicas * m_rows * (10 + 0.05 * m_rows),
             look=self.replicas * (4.0 * n + m_rows),
             quench=QUENCH_SWEEPS * self.replicas * m_rows * 10 + greedy_work(m_rows),
+            launches=sweeps * launches_per_sweep(m_rows),
             regresses=True,
         )
 

@@ -44,12 +44,14 @@ class Work(NamedTuple):
     """Counted work, in units of about a nanosecond of one core; a trace is thinned by it, never by the clock.
 
     move: what a temperature takes. look: a row of the trace. quench: the greedy flips that may end an anneal early.
+    launches: operations of a temperature that must wait for each other, which bound it on a device.
     regresses: does it need the couplings of the signs, which a device computes anew for each temperature and look?
     """
 
     move: float
     look: float
     quench: float = 0.0
+    launches: float = 0.0
     regresses: bool = False
 
 

@@ -96,10 +96,10 @@ class SimulatedAnnealing:
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Proposals by fields, after which the coordinates of the signs are computed anew; or by the spectrum."""
-        proposals = schedule.stretch(m_rows).sweeps * m_rows
-        if _by_fields(schedule, m_rows):
-            return Work(proposals * (10 + 0.05 * m_rows), 0.5 * m_rows * n, greedy_work(m_rows), regresses=True)
-        return Work(proposals * (20 + 0.5 * n), 5.0 * n, greedy_work(m_rows), regresses=True)
+        sweeps = schedule.stretch(m_rows).sweeps
+        each, look = (10 + 0.05 * m_rows, 0.5 * m_rows * n) if _by_fields(schedule, m_rows) else (20 + 0.5 * n, 5.0 * n)
+        launches = sweeps * launches_per_sweep(m_rows)
+        return Work(sweeps * m_rows * each, look, greedy_work(m_rows), launches, regresses=True)
 
     def memory(self, m_rows: int, n: int, itemsize: int) -> int:
         """The couplings and their factors."""
@@ -169,6 +169,11 @@ def columns_of_copies(problem: Normalised, copies: Any, ridge: Any) -> dict[str,
     """Trace columns of each copy."""
     overlap = sign_overlap(problem.signs, copies.signs)
     return sign_columns(ridge.regressed(copies), overlap, problem.m_rows, problem.n)
+
+
+def launches_per_sweep(m_rows: int) -> float:
+    """On a device spins go in blocks of 32: random numbers, the block, and the fields of all."""
+    return 3 * m_rows / 32
 
 
 def greedy_work(m_rows: int) -> float:
