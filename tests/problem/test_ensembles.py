@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from phaselect import AMP, InputError, gaussian_batch, gaussian_instance
+from phaselect.problem.ensembles import _STREAMS
 from phaselect.problem.streams import Purpose, stream
 
 
@@ -102,6 +103,7 @@ def test_the_start_of_a_run_has_nothing_of_a_drawn_batch_of_the_same_seeds():
     assert greatest_cosine(A, x) < 0.6
     assert greatest_cosine(drawn.x0[None], x) < 0.6
     assert greatest_cosine(A, drawn.x0) < 0.6
+    assert len(set(_STREAMS)) == 2
 
 
 def test_matrix_signal_noise_and_test_set_are_independent():

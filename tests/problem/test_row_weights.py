@@ -23,6 +23,20 @@ def test_even_rows_have_weight_one(n):
         assert (gaussian_instance(n, 1.3, seed=seed).weights == 1).all()
 
 
+@pytest.mark.parametrize("unit", [1e-120, 1e-90, 1e90, 1e120])
+def test_units_far_from_one_do_not_decide_what_is_even(unit):
+    """The fourth powers of such entries are not numbers of float64."""
+    assert (Instance(unit * PROBLEM.A, unit * PROBLEM.y).weights == 1).all()
+    uneven = scaled(unit * np.where(np.arange(160) % 2, 30.0, 1.0))
+    np.testing.assert_allclose(uneven.weights, 1 / np.linalg.norm(uneven.A / unit, axis=1) / unit, rtol=1e-9)
+
+
+def test_rows_too_small_for_their_squares_count_as_zeros():
+    problem = scaled(np.where(np.arange(160) < 10, 10.0 ** -(150 + 2 * np.arange(160)), SPREAD))
+    assert problem.normalised.m_rows == 150
+    assert solve(problem).certified
+
+
 def test_uneven_rows_of_exact_data_are_divided_by_their_norms():
     problem = scaled(SPREAD)
     np.testing.assert_allclose(problem.weights, 1 / np.linalg.norm(problem.A, axis=1), rtol=1e-12)

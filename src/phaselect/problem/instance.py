@@ -27,6 +27,8 @@ ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise")
 UNEVEN = 0.5
 """Standard deviation of the squared row norms over their mean from which rows count as uneven; iid entries leave
 sqrt(2/N)."""
+TINY = 1e-290
+"""Squares below this are not known to float64: a row of such a squared norm counts as a row of zeros."""
 NEGLIGIBLE = 1e-8
 """What counts as zero in y, over its root mean square."""
 
@@ -149,7 +151,7 @@ class Instance:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i."""
         powers = self._row_powers
         if self.noise is None:
-            uneven = np.std(powers) > UNEVEN * np.mean(powers)
+            uneven = np.std(powers / np.mean(powers)) > UNEVEN  # squares of powers may not fit into float64
             return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)
         return np.ones(powers.size) if np.ndim(self.noise) == 0 else 1 / np.sqrt(self._of_kept(self.noise))
 
@@ -244,7 +246,7 @@ def _powers(matrix: Matrix, y: Vector) -> Vector:
         zero = not y.any() if name == "y" else not (matrix.A.any() if isinstance(matrix, Dense) else total)
         if zero:
             raise InputError(f"{name} is all zeros: there is nothing to recover")
-        if not np.isfinite(total) or total < 1e-290:
+        if not np.isfinite(total) or total < TINY:
             raise InputError(f"{name} has entries too large or too small for float64 squares: rescale it")
     if (where := matrix.empty_column()) is not None:
         raise InputError(f"column {where} of A is all zeros: x[{where}] cannot be determined; drop it")
@@ -253,7 +255,7 @@ def _powers(matrix: Matrix, y: Vector) -> Vector:
 
 def _kept(powers: Vector, y: Vector, exact: bool) -> NDArray[np.bool_] | None:
     """The rows that are not all zeros; None if there are no others. Exact data must be zero there."""
-    kept = powers > 0
+    kept = powers > TINY
     if kept.all():
         return None
     wrong = ~kept & (y > NEGLIGIBLE * np.sqrt(np.mean(y**2)))
