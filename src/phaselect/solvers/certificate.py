@@ -31,15 +31,16 @@ ENUMERABLE = 16
 def judge(problem: Callable[[], Normalised], answer: Answer, support: Support | None, shape: tuple[int, int]) -> Judged:
     """Judge an answer to exact data. `problem` is asked for only where the support does not settle it.
 
-    support: None for an answer that does not fit, or where the user has not waited for it. shape: of A.
+    support: None for an answer that does not fit, or that nobody had the time to examine. shape: of A.
     """
     m_rows, n = shape
     fit = float(answer.fit)
     rank = n if support is None or support.full_rank else n - 1
     log10 = log10_impostors(fit, m_rows, rank)
-    if support is None or fit > EXACT_FIT:
-        inexact = fit > EXACT_FIT and log10 < CERTIFIED_BELOW
-        return Judged(Grade.INEXACT if inexact else Grade.OPEN, fit, log10)
+    if fit > EXACT_FIT:
+        return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
+    if support is None:
+        return Judged(Grade.OPEN, fit, log10)
     if not determined(problem, answer, support, m_rows):
         return Judged(Grade.AMBIGUOUS, fit, log10)
     certified = log10 <= CERTIFIED_BELOW and not answer.missed

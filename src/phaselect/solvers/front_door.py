@@ -13,7 +13,7 @@ from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.problem.instance import Instance
 from phaselect.problem.streams import check_seed
-from phaselect.solvers.company import OneInstance
+from phaselect.solvers.company import OneByOne
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.protocol import ProgressCallback, Solver
@@ -62,7 +62,7 @@ class FrontDoor:
         if schedule is not None:
             raise InputError("every solver that auto tries has its own schedule: name a solver, or leave it out")
         start, _ = starting_point(problem, init, self.name, None)
-        search = Search(OneInstance(problem), [check_seed(seed)], start, None, time_limit, progress)
+        search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
         return search.run(self.plan(problem, timed=time_limit is not None))[0]
 
     def plan(self, problem: Instance, timed: bool) -> Iterable[Stage]:

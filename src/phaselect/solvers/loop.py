@@ -75,10 +75,10 @@ class Loop:
             ended = Ended.SCHEDULE
         except KeyboardInterrupt:
             ended = Ended.INTERRUPTED
-        places = self.going
+        places = [place for place, k in enumerate(self.here) if self.histories[k].found is None]
         if self.state is not None:
             self.leave(places)
-        for place in places:
+        for place in self.going:
             self.histories[self.here[place]].ended = ended
         return self.histories
 
@@ -145,8 +145,8 @@ class Loop:
         going = self.going
         if len(going) > len(self.here) // 2 or seconds_left < WORTH_SHRINKING:
             return
-        self.here = [self.here[place] for place in going]
         self.cohort, self.state = self.cohort.reduced(self.state, going)
+        self.here = [self.here[place] for place in going]
 
     def report(self, fraction: float) -> None:
         """Tell the user how far it is."""

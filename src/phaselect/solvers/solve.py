@@ -53,16 +53,10 @@ def solve(
     problem = _problem(A, y)
     if device is not None:
         problem = problem.to_device(device, dtype)
+    problem = problem.with_noise(noise)
     chosen, schedule = recipe(solver).plan() if isinstance(solver, str) else (solver, None)
-    result: Result = chosen.run(
-        problem,
-        schedule if noise is None else None,
-        seed=seed,
-        init=init,
-        time_limit=time_limit,
-        progress=progress,
-        noise=noise,
-    )
+    own = schedule if problem.noise is None else None  # a plan is for exact data: with noise a schedule ends earlier
+    result: Result = chosen.run(problem, own, seed=seed, init=init, time_limit=time_limit, progress=progress)
     return result
 
 
