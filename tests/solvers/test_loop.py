@@ -9,7 +9,7 @@ import pytest
 
 from phaselect import AMP, PopulationAnnealing, Schedule, SimulatedAnnealing, gaussian_instance
 from phaselect.solvers import loop
-from phaselect.solvers.cohort import Alone
+from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.loop import LOOK, SPARED, Loop, temperatures_between_looks
 from phaselect.solvers.protocol import Work
 
@@ -29,7 +29,7 @@ def test_looking_takes_at_most_a_tenth(move, look, temperatures):
 
 
 def loop_of(solver, schedule, problem=PROBLEM):
-    return Loop(Alone(solver, problem.normalised), solver, schedule, True, np.inf, 0.0)
+    return Loop(Cohort(solver, problem.normalised, Alone()), solver, schedule, True, np.inf, 0.0)
 
 
 def test_a_look_has_a_price_of_its_own():

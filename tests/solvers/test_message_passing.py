@@ -55,13 +55,13 @@ def test_rows_of_the_trace_are_those_of_state_evolution():
         noise = np.random.default_rng(seed + 100).standard_normal(n)
         noise -= (noise @ own.x0) / (own.x0 @ own.x0) * own.x0
         x = begin * own.x0 + math.sqrt((1 - begin**2) * n) / np.linalg.norm(noise) * noise
-        start = solver.start(own, *schedule[0], AMPDraw(x, 0.0, 1.0), None)
+        start = solver.start(own, AMPDraw(x, 0.0, 1.0), *schedule[0], None)
         trace = solver.run(problem, schedule, init=start).trace
         runs.append([trace[name] for name in ("sweeps", "m", "q1", "V")])
     table = np.array(runs)
     sweeps = table[0, 0].astype(int)
     np.testing.assert_array_equal(sweeps, np.arange(len(schedule)))  # at this size every iteration is looked at
-    theory = state_evolution(1.4, schedule, damping=0.0, overlap=begin)
+    theory = state_evolution(1.4, schedule, damping=0.0, m0=begin)
     for column, name in enumerate(("m", "q1", "V"), start=1):
         mean, error = table[:, column].mean(axis=0), table[:, column].std(axis=0) / math.sqrt(len(runs))
         np.testing.assert_array_less(np.abs(mean - theory[name][sweeps]), 4 * error + 0.01, name)

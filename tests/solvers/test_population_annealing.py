@@ -14,7 +14,7 @@ SCHEDULE = Schedule.matched(mu0=0.1, mu_max=2.0, eps=0.25, steps=10)
 
 def started(problem, solver, mu=1.0, lam=1.0):
     drawn = solver.draw(stream(0, Purpose.RUN), problem.m_rows, problem.n, SCHEDULE, 0)
-    return solver.start(problem.normalised, mu, lam, drawn, None)
+    return solver.start(problem.normalised, drawn, mu, lam, None)
 
 
 @pytest.fixture(scope="module")

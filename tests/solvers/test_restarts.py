@@ -35,10 +35,10 @@ class Recording(AMP):
         RECORD.append(found.x)
         return found
 
-    def start(self, problem, mu, lam, drawn, init):
+    def start(self, problem, drawn, mu, lam, init):
         """And keep whether there was an init."""
         GIVEN.append(init is not None)
-        return super().start(problem, mu, lam, drawn, init)
+        return super().start(problem, drawn, mu, lam, init)
 
 
 RECORD, GIVEN = [], []

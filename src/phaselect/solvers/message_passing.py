@@ -91,7 +91,7 @@ class AMP:
             return Schedule.fixed_product(
                 1 / (1 - noise), mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500
             )
-        return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=982)
+        return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=981)
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> AMPDraw:
         """x ~ N(0, 1) entry by entry; restarts vary damping and product too."""
