@@ -38,7 +38,7 @@ __all__ = [
     "solve",
     "theory",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOMES = {
     "AMP": "phaselect.solvers.message_passing",

@@ -89,7 +89,9 @@ def solver_options(command: Any) -> Any:
 @click.option("--scale", type=SCALE, help="Size of the preset; small by default.")
 @executor_options
 @click.option(
-    "--device", type=click.Choice(["gpu", "cpu"]), help="Batches as one JAX program: amp, amp-paper, pa, langevin."
+    "--device",
+    type=click.Choice(["gpu", "cpu"]),
+    help="Batches as one JAX program: amp, amp-paper, sa, sa-fixed, pa, langevin.",
 )
 @click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")

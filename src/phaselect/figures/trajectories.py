@@ -24,7 +24,7 @@ AMP_ALPHAS, SA_ALPHAS = (1.15, 1.2, 1.4), (1.2, 1.4)
 RUNS = {"small": 2, "paper": 4}
 CAPTION = (
     "Single runs at N = 1000 (thin) over the theory of N = infinity (thick), at mu*lam = 1. (a) Message passing, "
-    "mu growing by 5 % an iteration from 1, over state evolution started at overlap 1/sqrt(N). (b), (c) Simulated "
+    "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N). (b), (c) Simulated "
     "annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
 )
 COLOURS = dict(zip(AMP_ALPHAS, (GREEN, BLUE, RED), strict=True))

@@ -62,8 +62,9 @@ class Recipe(NamedTuple):
 
     @property
     def in_batches(self) -> bool:
-        """Can many instances be run at once, on a device?"""
-        return bool(self.plan()[0].in_batches)
+        """Can many instances be run at once, on a device? Not by single proposals."""
+        solver, schedule = self.plan()
+        return bool(solver.in_batches) and (schedule is None or schedule.unit != "proposals")
 
     @property
     def needs_entries(self) -> bool:
