@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, TooLarge
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import EXACT_FIT, judge
@@ -106,7 +106,7 @@ class Search:
                         break
             except KeyboardInterrupt:
                 cut = Ended.INTERRUPTED
-            except InputError:  # what comes next does not fit into memory: no reason to lose the best so far
+            except (TooLarge, MemoryError):  # no reason to lose the best so far
                 if any(one is None for one in self.best):
                     raise
                 break

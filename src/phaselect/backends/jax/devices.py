@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, TooLarge
 
 KINDS = ("gpu", "cpu")
 NO_TUNING = {"xla_gpu_autotune_level": "0"}
@@ -82,10 +82,10 @@ def out_of_memory(error: BaseException) -> bool:
     return "RESOURCE_EXHAUSTED" in str(error) or "out of memory" in str(error).lower()
 
 
-def too_large(what: str, needed: float, device: Any) -> InputError:
+def too_large(what: str, needed: float, device: Any) -> TooLarge:
     """The line for a problem that does not fit."""
     gib = 2**30
-    return InputError(
+    return TooLarge(
         f"{what} needs about {needed / gib:.3g} GiB on the device, which has {free_bytes(device) / gib:.3g} GiB left: "
         "use float32, fewer copies, more devices, or a smaller problem"
     )
