@@ -15,9 +15,9 @@ from phaselect.solvers.cohort import Cohort
 from phaselect.solvers.protocol import Progress, ProgressCallback, Solver, Work
 from phaselect.solvers.verdict import Ended
 
-SPARED = 10.0
-"""Work between two looks at a run over what a look takes: measuring costs at most a tenth."""
-LOOK = {False: 5e4, True: 5e5}
+SPARED = 12.0
+"""Work between two looks at a run over what a look takes: measuring costs a tenth at most."""
+LOOK = {False: 8e4, True: 5e5}
 """What a look costs besides, on the host and on a device, in the units of `Work`."""
 GPU_SPEED, LAUNCH = 400.0, 5e3
 """Units of work that a GPU does in the time of one, and what each operation takes there at least."""
