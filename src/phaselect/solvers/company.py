@@ -1,4 +1,4 @@
-"""Who is to be solved: one instance, or a batch of them on a device, given out in cohorts that fit into its memory."""
+"""Who is to be solved: instances one by one, or a batch of them on a device, in cohorts that fit into its memory."""
 
 from __future__ import annotations
 
@@ -43,39 +43,40 @@ class Company(Protocol):
 
 
 @dataclass(frozen=True)
-class OneInstance:
-    """One instance, wherever A is."""
+class OneByOne:
+    """Instances of one shape, mostly a single one, each where its A is, one after the other."""
 
-    problem: Instance
+    problems: Sequence[Instance]
 
     @property
     def noise_levels(self) -> Sequence[float]:
         """See `Company`."""
-        return [self.problem.noise_level]
+        return [problem.noise_level for problem in self.problems]
 
     @property
     def shape(self) -> tuple[int, int]:
         """See `Company`."""
-        return self.problem.normalised.m_rows, self.problem.n
+        return self.problems[0].normalised.m_rows, self.problems[0].n
 
     def __len__(self) -> int:
-        return 1
+        return len(self.problems)
 
     def in_cohorts(
         self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
     ) -> Iterator[tuple[Sequence[int], Answer]]:
         """See `Company`."""
-        problem = self.problem.normalised
-        matrix = problem.matrix.ready if solver.in_batches else problem.matrix.in_memory
-        yield chosen, run(Alone(solver, problem._replace(matrix=matrix)), chosen)
+        for k in chosen:
+            problem = self.problems[k].normalised
+            matrix = problem.matrix.ready if solver.in_batches else problem.matrix.in_memory
+            yield [k], run(Alone(solver, problem._replace(matrix=matrix)), [k])
 
     def x_scale(self, k: int) -> float:
         """See `Company`."""
-        return float(self.problem.units.x_scale)
+        return float(self.problems[k].units.x_scale)
 
     def signs_of_all(self, k: int, signs: Vector) -> Vector:
         """See `Company`."""
-        return self.problem.signs_of_all(signs)
+        return self.problems[k].signs_of_all(signs)
 
 
 @dataclass

@@ -11,11 +11,11 @@ import numpy as np
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.signs import signs_of
-from phaselect.problem.ensembles import GaussianBatch, InstanceBatch, as_batch, checked_seeds
+from phaselect.problem.ensembles import Batch, GaussianBatch, InstanceBatch, as_batch, checked_seeds
 from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import check_seed
-from phaselect.solvers.company import BatchOnDevice, OneInstance
+from phaselect.solvers.company import BatchOnDevice, Company, OneByOne
 from phaselect.solvers.protocol import ProgressCallback, Solver, Start
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import Result
@@ -44,7 +44,7 @@ def run(
     """
     problem = check_problem(problem, schedule, time_limit, noise)
     start, state = starting_point(problem, init)
-    company = OneInstance(problem)
+    company = OneByOne([problem])
     schedule = schedule or solver.default_schedule(problem.noise_level)
     check_schedule(solver, schedule, problem.matrix.on_device)
     check_entries(solver, problem)
@@ -78,8 +78,6 @@ def run_batch(
     done are kept, and the others have the status INTERRUPTED. `seconds` of a result is its share of the time. A solver
     that cannot be compiled (see `in_batches`) runs on one instance after the other, in memory.
     """
-    from phaselect.backends.jax.devices import checked_dtype, choose
-
     check_plan(schedule, time_limit)
     batch = as_batch(problems)
     own = problems.seeds if isinstance(problems, GaussianBatch) else range(len(batch))
@@ -90,28 +88,19 @@ def run_batch(
     if any(levels) and not all(levels):
         raise InputError("some instances of the batch are exact and some noisy: run them apart")
     schedule = schedule or solver.default_schedule(float(np.median(levels)))
-    if not solver.in_batches:
-        return _one_by_one(solver, batch, schedule, seeds, time_limit, progress)
     check_schedule(solver, schedule, on_device=True)
-    company = BatchOnDevice(batch, choose(device), checked_dtype(dtype))
+    company = _company(solver, batch, device, dtype)
     return Search(company, seeds, time_limit=time_limit, progress=progress).run([Stage(solver, schedule)])
 
 
-def _one_by_one(
-    solver: Solver,
-    batch: Any,
-    schedule: Schedule,
-    seeds: Sequence[int],
-    time_limit: float | None,
-    progress: ProgressCallback | None,
-) -> list[Result]:
+def _company(solver: Solver, batch: Batch, device: Any, dtype: str) -> Company:
+    if solver.in_batches:
+        from phaselect.backends.jax.devices import checked_dtype, choose
+
+        return BatchOnDevice(batch, choose(device), checked_dtype(dtype))
     if not isinstance(batch, InstanceBatch):
         raise InputError(f"{solver.name} runs one instance after the other, in memory: give a list of Instances")
-    share = None if time_limit is None else time_limit / len(batch)
-    return [
-        run(solver, problem, schedule, seed=seed, time_limit=share, progress=progress)
-        for problem, seed in zip(batch.problems, seeds, strict=True)
-    ]
+    return OneByOne(batch.problems)
 
 
 def check_problem(problem: Any, schedule: Any, time_limit: Any, noise: Any) -> Instance:

@@ -11,7 +11,7 @@ from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.problem.instance import Instance
 from phaselect.problem.streams import check_seed
-from phaselect.solvers.company import OneInstance
+from phaselect.solvers.company import OneByOne
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.protocol import ProgressCallback, Solver
@@ -76,7 +76,7 @@ def solve(
     if state is not None:
         raise InputError("init is the state of a run: name its solver, or call its run, to go on from there")
     with one_blas_thread():
-        search = Search(OneInstance(problem), [check_seed(seed)], start, None, time_limit, progress)
+        search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
         return search.run(stages_for(problem, timed=time_limit is not None))[0]
 
 
