@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from phaselect import Instance
-from phaselect.backends.jax.batches import mapped, one, stack, take
+from phaselect.backends.jax.batches import mapped, one, take
 from phaselect.backends.jax.devices import on
 from phaselect.problem.ensembles import as_batch
 from tests.backends.shapes import PROBLEMS, ROWS, N

@@ -116,9 +116,7 @@ def test_the_chain_of_simulated_annealing_is_at_equilibrium(energy, dtype):
         probabilities = weights / weights.sum()
     assert probabilities.max() > 20 * np.median(probabilities)  # not what the copies start from
     key = np.array([1, 2], "uint32")
-    signs, fields, after, accepted = result_of(
-        there(SMALL, dtype), energy, random_signs((COPIES, 9)), key, mu, lam
-    )
+    signs, fields, after, accepted = result_of(there(SMALL, dtype), energy, random_signs((COPIES, 9)), key, mu, lam)
     assert chi_square_p_value(np.bincount(state_index(signs), minlength=512), probabilities) > 1e-3
     assert fields.dtype == dtype
     assert (after != key).any()
