@@ -1,4 +1,4 @@
-"""Shared set-up: fresh kernels for changed sources, programs that compile quickly, and property tests that draw the same examples everywhere."""
+"""Shared set-up: fresh kernels for changed sources, programs that compile quickly, property tests that repeat."""
 
 import hashlib
 import os

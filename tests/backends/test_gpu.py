@@ -1,22 +1,47 @@
-"""The parts that only a GPU runs: the block kernel, products as sums, memory, real batches."""
+"""What only a GPU runs, and that everything runs on one: alone, in a batch, and from the front door.
+
+NumPy, SciPy, Numba, JAX and pytest are enough: `PYTHONPATH=src python -m pytest -m gpu tests/backends/test_gpu.py`.
+"""
+
+import os
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from phaselect.devices.backend import free_bytes, on, pick
-from phaselect.devices.block_flips import block_by_kernel, block_by_loop
-from phaselect.devices.products import adjoint, forward
 
-from phaselect import AMP, PopulationAnnealing, Status, gaussian_batch, gaussian_instance
-from phaselect.experiments.executors import Batches
-from phaselect.experiments.grid import Grid
-from phaselect.experiments.sweep import run_sweep
+from phaselect import (
+    AMP,
+    Instance,
+    Langevin,
+    PopulationAnnealing,
+    Schedule,
+    SimulatedAnnealing,
+    Status,
+    gaussian_batch,
+    gaussian_instance,
+    solve,
+)
+from phaselect.backends.jax.devices import free_bytes, on, pick
+from phaselect.backends.jax.flips import block_by_kernel, block_by_loop
+from phaselect.backends.jax.products import adjoint, forward
+from phaselect.solvers.certificate import probe_points
+from phaselect.solvers.finish import examine, refine_estimate
 
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(all(device.platform != "gpu" for device in jax.devices()), reason="no GPU"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_as_users_have_them():
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "1")
+
+
+# ------------------------------------------------------------------------------------------------------------ kernels
 
 
 def test_the_block_kernel_is_the_plain_loop():
@@ -43,19 +68,57 @@ def test_products():
             np.testing.assert_allclose(adjoint(rounded, jnp.asarray(z)), z @ exact, atol=digits)
 
 
-def test_one_instance_is_certified_from_half_precision():
-    problem = gaussian_batch(5000, 1.3, seeds=[0]).instance(device="gpu")
-    result = AMP().run(problem)
-    assert problem.matrix.copy.A.dtype == "float16"
-    assert result.status is Status.RECOVERED
-    assert result.mse_y < 1e-20
-    assert result.truth["mse_x"] < 1e-15
+def test_the_memory_of_the_device_is_known():
+    assert free_bytes(pick("gpu")) > 1 << 30
 
 
-def test_batches_agree_with_single_runs():
-    problems = [gaussian_instance(100, 1.5, seed=seed) for seed in range(8)]
-    together = AMP().run_batch(problems, device="gpu", dtype="float64")
-    for seed, (problem, result) in enumerate(zip(problems, together, strict=True)):
+# ------------------------------------------------------------------------------------------------- alone and in a batch
+
+EASY = [gaussian_instance(60, 1.8, seed=seed) for seed in range(6)]
+ANNEAL = Schedule.matched(mu0=0.2, mu_max=300.0, eps=0.1, steps=10)
+SOLVERS = [
+    (AMP(), None, 5),
+    (SimulatedAnnealing(), ANNEAL, 3),
+    (PopulationAnnealing(200), ANNEAL, 5),
+    (Langevin(), Schedule.fixed_product(0.75, mu_max=1e3, eps=0.05, steps=50, unit="iterations"), 0),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "sa", "pa", "langevin"])
+def test_a_batch(solver, schedule, least, dtype):
+    found = solver.run_batch(EASY, schedule, device="gpu", dtype=dtype)
+    assert [one.seed for one in found] == list(range(6))
+    assert sum(one.certified for one in found) >= least
+    for one, problem in zip(found, EASY, strict=True):
+        assert np.isfinite(one.x).all()
+        if one.certified:
+            assert one.mse_y < 1e-12
+            x = one.x * np.sign(one.x @ problem.x0)
+            np.testing.assert_allclose(x, problem.x0, atol=1e-8 if dtype == "float64" else 1e-4)
+
+
+@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "sa", "pa", "langevin"])
+def test_one_instance(solver, schedule, least):
+    """And its state goes on."""
+    device = EASY[0].to_device("gpu", "float64")
+    assert device.matrix.on_gpu
+    result = solver.run(device, schedule)
+    assert np.isfinite(result.x).all()
+    assert result.certified or least < 5
+    plan = schedule or solver.default_schedule()[:20]
+    first = solver.run(device, plan[:10], seed=1)
+    resumed = solver.run(device, plan[10:20], init=first.state)
+    assert float(resumed.state.sweeps) == 2 * float(first.state.sweeps) or resumed.certified
+    assert np.isfinite(resumed.x).all()
+
+
+def test_message_passing_takes_the_path_of_one_in_memory():
+    plan = AMP().default_schedule()[:20]
+    single, found = (AMP(restarts=0).run(one, plan, seed=1) for one in (EASY[1], EASY[1].to_device("gpu", "float64")))
+    np.testing.assert_allclose(found.state.beliefs.x, single.state.beliefs.x, atol=1e-6)
+    together = AMP().run_batch(EASY, device="gpu", dtype="float64")
+    for seed, (problem, result) in enumerate(zip(EASY, together, strict=True)):
         alone = AMP().run(problem, seed=seed)
         assert result.status is alone.status
         np.testing.assert_allclose(result.x, alone.x, atol=1e-8)
@@ -66,10 +129,44 @@ def test_a_population_finds_what_message_passing_does_not():
     assert sum(result.certified for result in results) >= 4
 
 
-def test_a_sweep_on_the_gpu(tmp_path):
-    grid = Grid(("amp",), (200,), (1.6,), instances=32)
-    assert run_sweep([grid], tmp_path / "runs.db", Batches("gpu")) == (32, 0, 32, 0, "")
+def test_the_front_door():
+    problem = EASY[2]
+    for dtype, error in (("float64", 1e-8), ("float32", 1e-4)):
+        result = solve(problem.A, problem.y, device="gpu", dtype=dtype)
+        assert result.status is Status.RECOVERED
+        np.testing.assert_allclose(result.x * np.sign(result.x @ problem.x0), problem.x0, atol=error)
 
 
-def test_the_memory_of_the_device_is_known():
-    assert free_bytes(pick("gpu")) > 1 << 30
+# --------------------------------------------------------------------------------------------------- half precision
+
+
+@pytest.fixture(scope="module")
+def large():
+    """So large that a copy of A in half precision pays."""
+    return gaussian_batch(5000, 1.3, seeds=[0]).instance(device="gpu")
+
+
+def test_one_instance_is_certified_from_half_precision(large):
+    assert large.matrix.ready.half.A.dtype == "float16"
+    result = AMP().run(large)
+    assert result.status is Status.RECOVERED
+    assert result.mse_y < 1e-20
+    assert result.truth["mse_x"] < 1e-15
+
+
+def test_least_squares_and_the_certificate_with_the_copy(large):
+    own = large.normalised._replace(matrix=large.matrix.ready)
+    assert own.matrix.half is not None
+    error = np.random.default_rng(0).standard_normal(own.n)
+    near = own.x0 + 1e-3 * error
+    answer = own.compiled(refine_estimate)(own, near)
+    assert float(answer.fit) < 1e-18
+    assert not bool(answer.missed)
+    np.testing.assert_allclose(np.asarray(answer.x), own.x0, atol=1e-8)
+    support = own.compiled(examine)(own, probe_points(own.y, own.n))
+    assert bool(support.full_rank)
+    assert bool(support.linked)
+    with on(None):
+        twins = Instance(large.A.at[:, 4].set(large.A[:, 17]), large.y).normalised
+    twins = twins._replace(matrix=twins.matrix.ready)
+    assert not bool(twins.compiled(examine)(twins, probe_points(own.y, own.n)).full_rank)

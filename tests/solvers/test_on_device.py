@@ -18,10 +18,12 @@ from phaselect import (
     gaussian_instance,
     solve,
 )
+from phaselect.backends.host import loops
 from phaselect.backends.jax import on_device
+from phaselect.equations.greedy import greedy_flips
 from phaselect.solvers.certificate import determined, probe_points
 from phaselect.solvers.cohort import functions_of
-from phaselect.solvers.finish import WEAK, Answer, Support, examine, refine_estimate
+from phaselect.solvers.finish import WEAK, WORTH_REFINING, Answer, Support, examine, refine_estimate, take_as_it_is
 from tests.backends.shapes import (
     ANNEAL,
     PLAN,
@@ -40,7 +42,10 @@ from tests.exact import energies, gibbs, normalised, state_index
 from tests.solvers import matrices
 from tests.solvers.matrices import CASES, instance
 
-pytestmark = pytest.mark.usefixtures("few_programs")
+pytestmark = [
+    pytest.mark.usefixtures("few_programs"),
+    pytest.mark.filterwarnings("error:Explicitly requested dtype"),  # digits lost outside a program
+]
 
 SOLVER = AMP(restarts=0)
 SEEDS = (1, 3, 7)
@@ -116,7 +121,7 @@ def test_a_run_can_be_cut_and_resumed():
 
 
 def test_a_run_can_move_to_the_device_and_back():
-    """A state of message passing is one of the solver, wherever A is; one of an anneal has random numbers of its own."""
+    """A state of message passing is one of the solver, wherever A is; that of an anneal has its own random numbers."""
     device = on_cpu(PROBLEM)
     whole = SOLVER.run(PROBLEM, PLAN[:30], seed=3)
     first = SOLVER.run(PROBLEM, PLAN[:10], seed=3)
@@ -335,10 +340,11 @@ def failures(problems, starts):
 @pytest.mark.parametrize(("smallest", "allowed"), [(1, 0), (3, 1)])
 def test_wrong_signs_at_tiny_measurements_are_mended(smallest, allowed, start):
     """Also where the fit has followed the wrong sign, so that nothing in z itself shows it."""
-    starts = [start(problem, smallest) for problem in PROBLEMS]
-    pairs = zip(PROBLEMS, starts, strict=True)
-    assert sum(np.sum(np.sign(p.normalised.forward(x)) != p.signs) for p, x in pairs) >= len(PROBLEMS) * smallest / 2
-    assert failures(PROBLEMS, starts) <= allowed
+    starts = [(problem, start(problem, smallest)) for problem in PROBLEMS]
+    near = [(p, x) for p, x in starts if take_as_it_is(p.normalised, x).fit < WORTH_REFINING]
+    assert len(near) >= 9
+    assert sum(np.sum(np.sign(p.normalised.forward(x)) != p.signs) for p, x in near) >= len(near) * smallest / 2
+    assert failures(*zip(*near, strict=True)) <= allowed
 
 
 @pytest.mark.parametrize(("level", "allowed"), [(1e-6, 0), (1e-4, 1)])
@@ -371,7 +377,7 @@ def test_simulated_annealing_goes_on_from_its_state():
     same_states(resumed.state, whole.state)
     np.testing.assert_array_equal(resumed.x, whole.x)
     other = solver.run(device, ANNEAL[:20], seed=4)
-    assert (np.asarray(other.state.copies.signs) != np.asarray(whole.state.copies.signs)).any()
+    assert (np.asarray(other.state.copies.v) != np.asarray(whole.state.copies.v)).any()
 
 
 def test_simulated_annealing_starts_where_it_is_told():
@@ -421,7 +427,7 @@ def populations():
     levels = HOT[half - 1], HOT[2 * half - 1]
 
     def run(problem, drawn):
-        first = solver.start(problem, HOT.mu[0], HOT.lam[0], drawn, None)
+        first = solver.start(problem, drawn, HOT.mu[0], HOT.lam[0], None)
         middle = solver.advance(problem, first, HOT[:half].stretch(10))
         last = solver.advance(problem, middle, HOT[half : 2 * half].stretch(10))
         return last, solver.measure(problem, middle), solver.measure(problem, last)
@@ -468,23 +474,20 @@ def test_families_only_die_out_and_sweeps_are_counted(populations):
 
 def test_every_copy_is_quenched():
     """The copy of lowest energy is an impostor; another one falls into the truth."""
-    K, y = PROBLEM.normalised.ridge.exact_couplings(), PROBLEM.normalised.y
+    problem = PROBLEMS[0]
+    K, y = problem.normalised.ridge.exact_couplings(), problem.normalised.y
 
     def energy(signs):
         v = signs * y
         return v @ v - v @ K @ v
 
-    from phaselect.backends.host import loops
-    from phaselect.equations.greedy import greedy_flips
-
     minima = [greedy_flips(K, y, random_signs(ROWS, seed), loops)[0] for seed in range(100)]
     minima = sorted((signs for signs in minima if energy(signs) > 1e-6), key=energy)[:7]
-    one_wrong = [signs for signs in PROBLEM.signs * (1 - 2 * np.eye(ROWS)) if energy(signs) > energy(minima[-1])]
-    own, solver = there(PROBLEM), PopulationAnnealing(8)
+    one_wrong = [signs for signs in problem.signs * (1 - 2 * np.eye(ROWS)) if energy(signs) > energy(minima[-1])]
+    own, solver = there(problem), PopulationAnnealing(8)
     drawn = solver.draw(np.random.default_rng(0), ROWS, N, ANNEAL, 0)
     drawn = drawn._replace(signs=np.stack([*minima, min(one_wrong, key=energy)]).astype(np.int8))
-    with jax.enable_x64(True):
-        state = solver.start(own, 1.0, 1.0, drawn, None)
-        found, floor = solver.candidate(own, state)
-    assert abs(np.asarray(found) @ PROBLEM.signs) == ROWS
+    state = own.compiled(functions_of(solver).start)(own, 1.0, 1.0, drawn, None)
+    found, floor = result_of(own, functions_of(solver).candidate, state)
+    assert abs(found @ problem.signs) == ROWS
     assert floor < 1e-12

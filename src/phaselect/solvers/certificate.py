@@ -92,7 +92,7 @@ def _influence_within(
     problem: Normalised, rows: NDArray[np.bool_], columns: NDArray[np.bool_]
 ) -> Callable[[int], Vector]:
     """Columns of K of some rows and columns of A: one by one at first, as few settle it mostly; then all at once."""
-    part = problem._replace(matrix=problem.matrix.columns_kept(columns), scale=problem.scale * rows)
+    part = problem._replace(matrix=problem.matrix.columns_kept(columns), scale=np.asarray(problem.scale) * rows)
     where, calls = np.flatnonzero(rows), count()
     column, all_columns = part.compiled(influence), part.compiled(_exact_couplings)
     known: list[Vector] = []

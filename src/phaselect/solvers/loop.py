@@ -54,6 +54,7 @@ class Loop:
     here: list[int] = field(init=False)  # the member at each place of the cohort, which shrinks as they leave
     mu: float = 0.0
     since_quench: float = 0.0
+    interrupted: bool = False
 
     def __post_init__(self) -> None:
         self.histories = [History() for _ in range(self.cohort.members)]
@@ -63,24 +64,31 @@ class Loop:
         """Takes all members through the schedule, or as far as each needs to go."""
         try:
             self.state = first_state()
-            work = self.work()
-            segment = temperatures_between_looks(work)
-            for done, piece in enumerate(self.schedule.segments(segment), start=1):
-                began = time.perf_counter()
-                self.advance(piece, work)
-                self.report(done * segment / len(self.schedule))
-                if not self.going:
-                    return self.histories
-                self.shrink((len(self.schedule) / segment - done) * (time.perf_counter() - began))
-            ended = Ended.SCHEDULE
+            self.follow()
+            self.finish(Ended.SCHEDULE)
         except KeyboardInterrupt:
-            ended = Ended.INTERRUPTED
-        places = [place for place, k in enumerate(self.here) if self.histories[k].found is None]
+            self.interrupted = True
+            self.finish(Ended.INTERRUPTED)
+        return self.histories
+
+    def follow(self) -> None:
+        """The schedule, as long as somebody needs it."""
+        work = self.work()
+        segment = temperatures_between_looks(work)
+        for done, piece in enumerate(self.schedule.segments(segment), start=1):
+            began = time.perf_counter()
+            self.advance(piece, work)
+            self.report(done * segment / len(self.schedule))
+            if not self.going:
+                return
+            self.shrink((len(self.schedule) / segment - done) * (time.perf_counter() - began))
+
+    def finish(self, ended: Ended) -> None:
+        """Those that are still here leave; so do those whom Ctrl-C met while they left."""
         if self.state is not None:
-            self.leave(places)
+            self.leave([place for place, k in enumerate(self.here) if self.histories[k].found is None])
         for place in self.going:
             self.histories[self.here[place]].ended = ended
-        return self.histories
 
     @property
     def going(self) -> list[int]:

@@ -136,7 +136,7 @@ class Search:
             loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, self.progress)
             histories = loop.run(lambda: self._first_state(cohort, attempt, part))
             found = [history.found for history in histories]
-            support, interrupted = None, False
+            support, interrupted = None, loop.interrupted
             try:
                 answers = finished(cohort, found, self.exact)
                 support = examined(cohort, answers, self.exact)
