@@ -43,7 +43,7 @@ def test_a_copy_in_memory_for_what_cannot_be_compiled():
 def products(problem, x, z):
     residual = problem.y - problem.forward(x)
     beliefs = x, 0.7, 0.5, 0.3, z, residual
-    correct = problem.linear.correct(residual, problem.adjoint(residual))
+    correct = problem.linear.correct(residual, problem.adjoint(residual), 0.0)
     return problem.forward(x), problem.adjoint(z), problem.message_pass(False)(*beliefs), correct, problem.ridge.B
 
 

@@ -19,7 +19,7 @@ FEW = Schedule.matched(mu_max=20, eps=0.02, steps=3, unit="proposals")
 
 @pytest.mark.parametrize(
     ("move", "look", "temperatures"),
-    [(1.0, 1.0, 10), (100.0, 1.0, 1), (10.0, 1.0, 1), (9.9, 1.0, 2), (1.0, 0.0, 1), (3.0, 7.0, 24)],
+    [(1.0, 1.0, 12), (100.0, 1.0, 1), (12.0, 1.0, 1), (11.9, 1.0, 2), (1.0, 0.0, 1), (3.0, 7.0, 28)],
 )
 def test_looking_takes_at_most_a_tenth(move, look, temperatures):
     found = temperatures_between_looks(Work(move, look))
@@ -56,7 +56,7 @@ def test_few_proposals_few_rows():
 
 
 def test_many_proposals_a_row_per_temperature():
-    busy = Schedule.matched(mu_max=20, eps=0.3, steps=1000)
+    busy = Schedule.matched(mu_max=20, eps=0.3, steps=3000)
     np.testing.assert_array_equal(rows_of(busy)["mu"], busy.mu)
 
 

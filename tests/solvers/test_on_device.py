@@ -20,6 +20,7 @@ from phaselect import (
 )
 from phaselect.backends.host import loops
 from phaselect.backends.jax import on_device
+from phaselect.base.errors import TooLarge
 from phaselect.equations.greedy import greedy_flips
 from phaselect.solvers.certificate import determined, probe_points
 from phaselect.solvers.cohort import functions_of
@@ -210,7 +211,7 @@ def test_solve_takes_an_array_of_jax():
 
 def test_the_front_door_keeps_its_best_when_a_population_does_not_fit(monkeypatch):
     def full(*_):
-        raise InputError("working with A needs about 9 GiB on the device, which has 1 GiB left")
+        raise TooLarge("working with A needs about 9 GiB on the device, which has 1 GiB left")
 
     monkeypatch.setattr(PopulationAnnealing, "draw", full)
     monkeypatch.setattr(AMP, "default_schedule", lambda self, noise=0.0: PLAN[:10])
@@ -487,7 +488,7 @@ def test_every_copy_is_quenched():
     own, solver = there(problem), PopulationAnnealing(8)
     drawn = solver.draw(np.random.default_rng(0), ROWS, N, ANNEAL, 0)
     drawn = drawn._replace(signs=np.stack([*minima, min(one_wrong, key=energy)]).astype(np.int8))
-    state = own.compiled(functions_of(solver).start)(own, 1.0, 1.0, drawn, None)
+    state = own.compiled(functions_of(solver).start)(own, drawn, 1.0, 1.0, None)
     found, floor = result_of(own, functions_of(solver).candidate, state)
     assert abs(found @ problem.signs) == ROWS
     assert floor < 1e-12

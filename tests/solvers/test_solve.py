@@ -105,7 +105,7 @@ def test_a_solver_with_options_and_a_start():
     with pytest.raises(InputError, match="name its solver"):
         solve(problem, init=own.state)
     assert solve(problem, solver="pa", init=PopulationAnnealing().run(problem).state).certified
-    with pytest.raises(InputError, match="solver 'magic': use auto, amp"):
+    with pytest.raises(InputError, match="solver 'magic': use one of amp"):
         solve(problem, solver="magic")
 
 

@@ -97,9 +97,9 @@ class SimulatedAnnealing:
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Proposals by fields, after which the coordinates of the signs are computed anew; or by the spectrum."""
         sweeps = schedule.stretch(m_rows).sweeps
-        each, look = (
-            (10 + 0.05 * m_rows, 0.5 * m_rows * n) if _by_fields(schedule, m_rows) else (15 + 0.28 * n, 5.0 * n)
-        )
+        each, look = 15 + 0.28 * n, 5.0 * n
+        if _by_fields(schedule, m_rows):
+            each, look = 10 + 0.05 * m_rows, 0.5 * m_rows * n
         launches = sweeps * launches_per_sweep(m_rows)
         return Work(sweeps * m_rows * each, look, greedy_work(m_rows), launches, regresses=True)
 
