@@ -411,7 +411,9 @@ def test_other_anneals_on_a_device(solver):
     device = on_cpu(PROBLEM)
     first, whole = (solver.run(device, part, seed=3) for part in (plan[:10], plan[:20]))
     same_states(solver.run(device, plan[10:20], init=first.state).state, whole.state)
-    assert solver.run(device, plan[:10], init=PROBLEM.signs).trace["O"][0] > 0.5
+    cold = Schedule.matched(mu0=1e4, mu_max=1e5, eps=0.4, steps=2)[:10]
+    warm = solver.run(device, cold, init=PROBLEM.signs), solver.run(device, cold, seed=3)
+    assert warm[0].trace["O"][0] == 1 > warm[1].trace["O"][0]
 
 
 # ----------------------------------------------------------------------------------------- a population at equilibrium
