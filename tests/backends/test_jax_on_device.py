@@ -44,7 +44,13 @@ def products(problem, x, z):
     residual = problem.y - problem.forward(x)
     beliefs = x, 0.7, 0.5, 0.3, z, residual
     correct = problem.linear.correct(residual, problem.adjoint(residual), 0.0)
-    return problem.forward(x), problem.adjoint(z), problem.message_pass(False)(*beliefs), correct, problem.ridge.B
+    return (
+        problem.forward(x),
+        problem.adjoint(z),
+        problem.with_message_pass(False, lambda pass_over: pass_over(*beliefs)),
+        correct,
+        problem.ridge.B,
+    )
 
 
 def test_padding_takes_no_part():

@@ -89,7 +89,8 @@ def test_products_with_the_copy(half):
 
 
 def measured_in_a_pass(problem, close):
-    return problem.message_pass(close)(X, 1.0, 0.5, 0.0, 0 * problem.y, 0 * problem.y)[0]
+    start = X, 1.0, 0.5, 0.0, 0 * problem.y, 0 * problem.y
+    return problem.with_message_pass(close, lambda pass_over: pass_over(*start)[0])
 
 
 def test_a_pass_reads_the_copy_until_all_digits_count(half):

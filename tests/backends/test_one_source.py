@@ -1,5 +1,7 @@
 """Each equation is written once: NumPy and JAX get the same numbers out of it, to rounding."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -186,7 +188,7 @@ def test_what_the_certificate_asks():
 
 
 def iterate(problem, beliefs, mu, lam, psi):
-    return iteration(beliefs, mu, lam, psi, problem.message_pass(False))
+    return problem.with_message_pass(False, partial(iteration, beliefs, mu, lam, psi))
 
 
 def test_an_iteration_of_message_passing():

@@ -59,7 +59,7 @@ def two_level(A, y, x, mus, product):
 
 def amp_states(problem, x, mus, product, psi, pass_over=None):
     own = problem.normalised
-    pass_over = pass_over or own.message_pass(False)
+    pass_over = pass_over or own.with_message_pass(False, lambda given: given)
     zeros = np.zeros(own.m_rows)
     state = Beliefs(x, 1.0, 1.0, zeros, zeros, zeros)
     for t, mu in enumerate(mus):

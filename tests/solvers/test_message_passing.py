@@ -1,6 +1,7 @@
 """Approximate message passing: its trace against state evolution and against iterations by hand; restarts."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def iterated(problem, schedule, x, damping, count):
     state = Beliefs(x, 1.0, 1.0, zeros, zeros, zeros)
     for k in range(count):
         mu, lam = schedule[k]
-        state = iteration(state, mu, lam, damping * (k > 0), own.message_pass(False))
+        state = own.with_message_pass(False, partial(iteration, state, mu, lam, damping * (k > 0)))
     return state.x
 
 

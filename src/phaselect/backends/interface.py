@@ -105,8 +105,11 @@ class Matrix(Protocol):
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
 
-    def message_pass(self, scale: Array, y: Array, close: Array) -> Pass:
-        """A pass of message passing over the rows of A times scale; close: is the fit so good that all digits count?"""
+    def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
+        """`use` of a pass of message passing over the rows of A times scale.
+
+        close: is the fit so good that all digits count?
+        """
 
     def linear(self, scale: Array) -> Linear:
         """Least squares with the rows of A times scale."""

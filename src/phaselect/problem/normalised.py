@@ -41,9 +41,9 @@ class Normalised(NamedTuple):
         """`A^T z`."""
         return self.matrix.apply_transposed(self.scale * z)
 
-    def message_pass(self, close: Array) -> Pass:
-        """A pass of message passing over A; close: is the fit so good that all digits count?"""
-        return self.matrix.message_pass(self.scale, self.y, close)
+    def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:
+        """`use` of a pass of message passing over A; close: is the fit so good that all digits count?"""
+        return self.matrix.with_message_pass(self.scale, self.y, close, use)
 
     @property
     def linear(self) -> Linear:

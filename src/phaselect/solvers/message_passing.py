@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.equations.amp_iteration import Beliefs, diverged, iteration
+from phaselect.equations.amp_iteration import Beliefs, Pass, diverged, iteration
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
@@ -132,19 +132,21 @@ class AMP:
 
     def advance(self, problem: Normalised, state: AMPState, stretch: Stretch) -> AMPState:
         """Iterates through a segment; once it diverges, the last finite state stays, marked."""
+        loops = problem.loops
 
-        def temperature(state: AMPState, mu: Array, lam: Array) -> AMPState:
-            return problem.loops.repeat(  # type: ignore[no-any-return]
-                stretch.sweeps, lambda now: self._iterate(problem, now, mu, lam), state
-            )
+        def anneal(pass_over: Pass) -> Any:
+            def temperature(state: AMPState, mu: Array, lam: Array) -> Any:
+                return loops.repeat(stretch.sweeps, lambda now: self._iterate(problem, now, mu, lam, pass_over), state)
 
+            return loops.scan(temperature, state, stretch.mu, stretch.lam)
+
+        close = ((problem.y - abs(state.beliefs.z)) ** 2).mean() < CLOSE
         with np.errstate(all="ignore"):  # lam = 0 too early in the anneal: no information and no prior
-            return problem.loops.scan(temperature, state, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
+            return problem.with_message_pass(close, anneal)  # type: ignore[no-any-return]
 
-    def _iterate(self, problem: Normalised, state: AMPState, mu: Array, lam: Array) -> AMPState:
+    def _iterate(self, problem: Normalised, state: AMPState, mu: Array, lam: Array, pass_over: Pass) -> AMPState:
         old, own = state.beliefs, state.factor * lam
-        close = ((problem.y - abs(old.z)) ** 2).mean() < CLOSE
-        new = iteration(old, mu, own, state.damping * (state.sweeps > 0), problem.message_pass(close))
+        new = iteration(old, mu, own, state.damping * (state.sweeps > 0), pass_over)
         following = state._replace(
             beliefs=new,
             x_in=old.x,

@@ -139,9 +139,9 @@ class Dense(InMemory):
         """The others set to zero."""
         return Dense(self.A if kept.all() else np.where(kept, self.A, 0))
 
-    def message_pass(self, scale: Vector, y: Vector, close: Any) -> Pass:
+    def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
         """One compiled read of A."""
-        return lambda x, V, c, psi, w, g: amp_pass(self.A, scale, y, x, V, c, psi, w, g)
+        return use(lambda x, V, c, psi, w, g: amp_pass(self.A, scale, y, x, V, c, psi, w, g))
 
     def _normal(self, scale: Vector, p: Vector) -> Vector:
         """One compiled read of A."""
@@ -196,9 +196,9 @@ class Operator(InMemory):
         """The others set to zero."""
         return Operator(lambda x: self.measure(kept * x), lambda z: kept * self.backproject(z), self.shape)
 
-    def message_pass(self, scale: Vector, y: Vector, close: Any) -> Pass:
+    def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
         """Two products."""
-        return pass_by_products(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), y)
+        return use(pass_by_products(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), y))
 
     def _normal(self, scale: Vector, p: Vector) -> Vector:
         """Two products."""

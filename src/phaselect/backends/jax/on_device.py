@@ -77,7 +77,7 @@ class DeviceMatrix:
 
         With a half-precision copy least squares takes over early, and mends many signs at once.
         """
-        return Accuracy(1e-10, probe=1e-7, ties=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+        return Accuracy(1e-11, probe=1e-7, ties=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
 
     # In a program
 
@@ -89,13 +89,13 @@ class DeviceMatrix:
         """`A^T z` in float64."""
         return adjoint(self.A, self._padded(z), "float64")
 
-    def message_pass(self, scale: Array, y: Array, close: Array) -> Pass:
+    def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
         """Two products; with the copy, if there is one, as long as its digits are good enough."""
         exact = self._pass(Copy(self.A), scale, y)
         if self.half is None:
-            return exact
+            return use(exact)
         rough = self._pass(self.half, scale, y)
-        return lambda *beliefs: jax.lax.cond(close, exact, rough, *beliefs)
+        return loops.branch(close, lambda: use(exact), lambda: use(rough))
 
     def _pass(self, copy: Copy, scale: Array, y: Array) -> Pass:
         own = scale * copy.scale
