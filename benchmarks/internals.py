@@ -130,6 +130,13 @@ def on_device(at: Any) -> Any:
     return on(at)
 
 
+def no_tuning() -> dict[str, str]:
+    """For `jax.jit` of products with a huge A: there is no room to try variants on copies of it."""
+    from phaselect.backends.jax.devices import NO_TUNING
+
+    return NO_TUNING
+
+
 def room(at: Any) -> float:
     """Bytes of a device's free memory that can be planned with."""
     from phaselect.backends.jax.devices import MARGIN, free_bytes

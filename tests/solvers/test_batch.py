@@ -236,7 +236,7 @@ def test_ties_of_the_whole_are_not_enough():
         own = one.normalised
         answer = Answer(own.x0, own.signs, np.float64(0), missed=False)
         support = Support(full_rank=True, linked=True)
-        assert judge(lambda k=k: members.member(k), answer, support, (ROWS, N)).grade is grade
+        assert judge(lambda k=k: members.member(k), own.y, answer, support).grade is grade
 
 
 def with_a_mean(problem):

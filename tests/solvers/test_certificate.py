@@ -28,7 +28,7 @@ def support_of(problem):
 
 def grade(problem, x, signs):
     own = problem.normalised
-    return judge(lambda: own, given(problem, x, signs), support_of(problem), (own.m_rows, own.n)).grade
+    return judge(lambda: own, own.y, given(problem, x, signs), support_of(problem)).grade
 
 
 def gauss(m_rows, n):
@@ -108,7 +108,7 @@ def test_what_the_data_fix_is_determined(with_svd):
         own, answer = problem.normalised, given(problem, problem.x0, problem.signs)
         if with_svd:
             own.ridge  # noqa: B018
-        assert determined(lambda own=own: own, answer, support_of(problem), own.m_rows)
+        assert determined(lambda own=own: own, own.y, answer, support_of(problem))
         assert grade(problem, problem.x0, problem.signs) is Grade.CERTIFIED
 
 

@@ -28,12 +28,12 @@ ENUMERABLE = 16
 """Up to so many measurements the impostors are counted one by one."""
 
 
-def judge(problem: Callable[[], Normalised], answer: Answer, support: Support | None, shape: tuple[int, int]) -> Judged:
+def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
     """Judge an answer to exact data. `problem` is asked for only where the support does not settle it.
 
-    support: None for an answer that does not fit, or that nobody had the time to examine. shape: of A.
+    y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine.
     """
-    m_rows, n = shape
+    m_rows, n = y.size, answer.x.size
     fit = float(answer.fit)
     rank = n if support is None or support.full_rank else n - 1
     log10 = log10_impostors(fit, m_rows, rank)
@@ -41,7 +41,7 @@ def judge(problem: Callable[[], Normalised], answer: Answer, support: Support | 
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
         return Judged(Grade.OPEN, fit, log10)
-    if not determined(problem, answer, support, m_rows):
+    if not determined(problem, y, answer, support):
         return Judged(Grade.AMBIGUOUS, fit, log10)
     certified = log10 <= CERTIFIED_BELOW and not answer.missed
     return Judged(Grade.CERTIFIED if certified else Grade.UNCERTIFIED, fit, log10)
@@ -53,7 +53,7 @@ def probe_points(y: Array, n: int) -> Vector:
     return stream(seed, Purpose.RANK_PROBE).standard_normal((2, n))
 
 
-def determined(problem: Callable[[], Normalised], answer: Answer, support: Support, m_rows: int) -> bool:
+def determined(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support) -> bool:
     """Do the data fix x, given that it fits them exactly?
 
     A must have full rank. Measurements influence each other through `K = A (A^T A)^{-1} A^T`: where they fall into
@@ -62,13 +62,12 @@ def determined(problem: Callable[[], Normalised], answer: Answer, support: Suppo
     """
     if not support.full_rank:
         return False
-    own = problem()
-    if m_rows <= ENUMERABLE:
-        return _only_solution(own, answer.signs)
-    rows, columns = not_zero(np.asarray(own.y), answer.x)
+    if y.size <= ENUMERABLE:
+        return _only_solution(problem(), answer.signs)
+    rows, columns = not_zero(y, answer.x)
     if rows.all() and columns.all() and support.linked:
         return True
-    return one_group(_influence_within(own, rows, columns), int(rows.sum()))
+    return one_group(_influence_within(problem(), rows, columns), int(rows.sum()))
 
 
 def not_zero(y: Vector, x: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

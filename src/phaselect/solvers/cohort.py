@@ -186,6 +186,11 @@ class Cohort:
         found: NDArray[Any] = self.place.gathered(self._call(functions_of(self.solver).average, state))
         return found
 
+    def measurements(self) -> NDArray[Any]:
+        """The y of each."""
+        found: NDArray[Any] = self.place.gathered(self.problem.y)
+        return found
+
     def backprojection(self) -> NDArray[Any]:
         """`A^T y`: what is known before the first state."""
         found: NDArray[Any] = self.place.gathered(self._call(_backprojection))
@@ -201,8 +206,7 @@ class Cohort:
 
     def examine(self) -> Support:
         """What the certificate asks of A."""
-        ys = self.place.gathered(self.problem.y)
-        probes = self.place.spread([probe_points(y, self.problem.n) for y in ys])
+        probes = self.place.spread([probe_points(y, self.problem.n) for y in self.measurements()])
         return Support(*self.place.gathered(self._call(examine, probes)))
 
     def truth(self, answers: Answer) -> Columns:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError, TooLarge
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
@@ -143,13 +144,13 @@ class Search:
             except KeyboardInterrupt:  # only these few steps were left: a second one gets through
                 interrupted = True
                 answers = finished(cohort, found, self.exact)
-            truths = cohort.truth(answers)
+            truths, ys = cohort.truth(answers), cohort.measurements()
             share = (time.perf_counter() - began) / len(part)
             return [
                 Outcome(
                     attempt=attempt,
                     answer=(own := Answer(*(values[k] for values in answers))),
-                    judged=self._judged(cohort, k, own, support),
+                    judged=_judged(cohort, k, ys[k], own, support),
                     ended=Ended.INTERRUPTED if interrupted else history.ended or Ended.SCHEDULE,
                     rows=history.rows,
                     truth={name: float(values[k]) for name, values in truths.items() if np.isfinite(values[k])},
@@ -161,12 +162,6 @@ class Search:
             ]
 
         return run
-
-    def _judged(self, cohort: Cohort, k: int, answer: Answer, support: Support | None) -> Judged:
-        own = None
-        if support is not None and answer.fit <= EXACT_FIT:
-            own = Support(*(values[k] for values in support))
-        return judge(lambda: cohort.member(k), answer, own, self.company.shape)
 
     def _first_state(self, cohort: Cohort, attempt: Attempt, part: Sequence[int]) -> Any:
         solver, schedule = attempt.solver, attempt.schedule
@@ -218,6 +213,13 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> Answer:
 def examined(cohort: Cohort, answers: Answer, exact: bool) -> Support | None:
     """What the certificate asks of A, if any answer may be certified."""
     return cohort.examine() if exact and (answers.fit <= EXACT_FIT).any() else None
+
+
+def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Support | None) -> Judged:
+    own = None
+    if support is not None and answer.fit <= EXACT_FIT:
+        own = Support(*(values[k] for values in support))
+    return judge(lambda: cohort.member(k), y, answer, own)
 
 
 def adopted(solver: Solver, fresh: Any, given: Any) -> Any:
