@@ -17,7 +17,8 @@ HEAD = """# Results
 
 Every figure of the paper, recomputed, and each of its claims with what we measured. Written by
 `docs/make_results.py` from the tables in `docs/tables`; [how to reproduce them](reproduction.md). Brackets hold
-95 % intervals. The tables were made with 0.1, when seeds meant [other random numbers](conventions.md#random-numbers).
+95 % intervals. Those whose first lines say version 0.1 are of a time when
+seeds meant [other random numbers](conventions.md#random-numbers).
 """
 
 

@@ -83,7 +83,7 @@ def draw(table: Table) -> Figure:
     figure, axes = panels(3)
     _draw(axes[0], table, "amp", "state evolution", "sweeps", "m", AMP_ALPHAS)
     axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05))
-    axes[0].legend(loc="lower right", title="message passing")
+    axes[0].legend(loc="lower right", title="message passing", frameon=True, edgecolor="white", framealpha=0.85)
     for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):
         _draw(panel, table, "sa", "branch", "mu", column, SA_ALPHAS)
         panel.set(xlabel=MU, ylabel=label)
