@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,10 +24,12 @@ import sys
 import jax
 import numpy as np
 
-from phaselect import AMP, InputError, Instance, PopulationAnnealing, gaussian_instance
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from phaselect import AMP, InputError, Instance, PopulationAnnealing
 from phaselect.solvers import loop
+from tests.backends.shapes import PROBLEMS
 
-problem = gaussian_instance({N}, {ROWS} / {N}, seed={SEED})
+problem = PROBLEMS[{SEED}]
 plan = AMP().default_schedule()[:160]
 loop.temperatures_between_looks = lambda work: 10
 

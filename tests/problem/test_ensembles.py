@@ -107,12 +107,19 @@ def test_the_start_of_a_run_has_nothing_of_a_drawn_batch_of_the_same_seeds():
 
 
 def test_matrix_signal_noise_and_test_set_are_independent():
-    """They are drawn from streams of their own: one more number for the one does not shift another."""
-    small, large = gaussian_instance(50, 1.4, seed=3, noise=0.1), gaussian_instance(50, 2.8, seed=3, noise=0.1)
-    np.testing.assert_array_equal(small.x0, large.x0)
-    np.testing.assert_array_equal(small.A_test, large.A_test)
-    assert greatest_cosine(small.A, small.A_test[0]) < 0.8
-    assert greatest_cosine(small.A, small.x0) < 0.8
+    """They are drawn from streams of their own: other numbers for the one do not shift another."""
+    full, sparse = gaussian_instance(50, 1.4, seed=3, noise=0.1), gaussian_instance(50, 1.4, seed=3, density=0.5)
+    np.testing.assert_array_equal(full.A, sparse.A)
+    np.testing.assert_array_equal(full.A_test, sparse.A_test)
+    assert greatest_cosine(full.A, full.A_test[0]) < 0.8
+    assert greatest_cosine(full.A, full.x0) < 0.8
+
+
+def test_instances_of_one_seed_and_several_shapes_have_nothing_in_common():
+    """Else the points of a curve of success against alpha would rise and fall together."""
+    small, large = gaussian_instance(50, 1.4, seed=3), gaussian_instance(50, 1.5, seed=3)
+    assert greatest_cosine(large.A, small.A[0]) < 0.8
+    assert greatest_cosine(small.x0[None], large.x0) < 0.8
 
 
 def test_a_generator_may_be_the_seed():

@@ -271,7 +271,7 @@ def test_few_go_on_in_a_smaller_batch(monkeypatch):
 # ------------------------------------------------------------------------------------------- drawn on the device
 
 
-DRAWN = (51, 54, 55, 60, 66, 69)
+DRAWN = (1, 3, 4, 9, 10, 11)
 """Seeds of instances that message passing solves soon."""
 
 

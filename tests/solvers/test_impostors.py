@@ -31,7 +31,7 @@ def test_impostor_count_against_enumeration():
     are nearly right, are left out on both sides. Agreement within 20 % (the chi-square law is approximate
     at this size) plus three standard errors.
     """
-    m_rows, n, instances = 14, 9, 100
+    m_rows, n, instances = 14, 9, 160
     thresholds = (1e-3, 3e-3, 1e-2, 3e-2)
     counts = np.zeros((instances, len(thresholds)))
     for seed in range(instances):

@@ -41,18 +41,19 @@ def gaussian_instance(
     """
     seed = check_generator(n, alpha, seed, signal_variance, density, noise, activation)
     rows, rows_test = round(alpha * n), max(200, round(alpha * n) // 4)
+    shape = rows, n  # instances of one seed and several shapes have nothing in common
     try:
-        A = stream(seed, Purpose.MATRIX).standard_normal((rows, n)) / np.sqrt(n)
+        A = stream(seed, Purpose.MATRIX, *shape).standard_normal(shape) / np.sqrt(n)
     except (MemoryError, ValueError):
         raise InputError(f"a {rows} x {n} matrix needs {8 * rows * n / 2**30:.3g} GiB: too large for memory") from None
-    for_signal, for_noise = stream(seed, Purpose.SIGNAL), stream(seed, Purpose.NOISE)
+    for_signal, for_noise = (stream(seed, purpose, *shape) for purpose in (Purpose.SIGNAL, Purpose.NOISE))
     x0 = for_signal.standard_normal(n)
     if density < 1:
         keep = for_signal.random(n) < density
         keep[for_signal.integers(n)] = True  # a signal is never empty
         x0 *= keep
     x0 = gaussian_signal(x0, signal_variance)
-    A_test = stream(seed, Purpose.TEST_SET).standard_normal((rows_test, n)) / np.sqrt(n)
+    A_test = stream(seed, Purpose.TEST_SET, *shape).standard_normal((rows_test, n)) / np.sqrt(n)
     sense, sigma = _ACTIVATIONS[activation], np.sqrt(noise)
     y = sense(A @ x0, sigma * for_noise.standard_normal(rows))
     y_test = sense(A_test @ x0, sigma * for_noise.standard_normal(rows_test))

@@ -23,7 +23,7 @@ class Purpose(IntEnum):
 
 
 def stream(seed: int, purpose: Purpose, *more: int) -> np.random.Generator:
-    """The generator for a purpose; `more` tells apart several of one purpose, as the attempts of a run."""
+    """The generator for a purpose; `more` tells apart several of one: shapes of instances, attempts of a run."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *more)))
 
 

@@ -28,7 +28,8 @@ def drawing(rows: int, columns: int, dtype: str, streams: tuple[int, int], many:
     """
 
     def draw(seed: Array) -> Drawn:
-        for_A, for_x = (jax.random.fold_in(jax.random.key(seed), purpose) for purpose in streams)
+        own = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), rows), columns)
+        for_A, for_x = (jax.random.fold_in(own, purpose) for purpose in streams)
         A = (jax.random.normal(for_A, (rows, columns), "float32") / np.float32(np.sqrt(columns))).astype(dtype)
         x0 = gaussian_signal(jax.random.normal(for_x, (columns,), "float64"))
         return Drawn(A, x0, (A.astype("float64") * x0).sum(axis=1))
