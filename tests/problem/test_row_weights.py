@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from phaselect import AMP, InputError, Instance, PopulationAnnealing, Schedule, Status, gaussian_instance, solve
@@ -155,3 +156,27 @@ def test_rows_of_zeros_with_noise_per_row():
     noisy = problem.with_noise(np.linspace(1e-5, 1e-4, 163))
     np.testing.assert_allclose(noisy.weights, 1 / np.sqrt(noisy.noise[problem.kept]))
     assert solve(noisy).status is Status.ESTIMATE
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_matrices_are_weighted_as_dense_ones(kind):
+    problem = gaussian_instance(40, 1.8, seed=0)
+    A = problem.A * np.random.default_rng(0).lognormal(0, 2, 72)[:, None]
+    A[5] = 0
+    y = np.abs(A @ problem.x0)
+    dense, thin = Instance(A, y), Instance(kind(A), y)
+    np.testing.assert_allclose(thin.weights, dense.weights)
+    np.testing.assert_array_equal(thin.kept, dense.kept)
+    result = AMP().run(thin, seed=1)
+    assert result.certified
+    np.testing.assert_allclose(np.abs(result.x), np.abs(problem.x0), atol=1e-8)
+    with pytest.raises(InputError, match="row 5 of A is all zeros"):
+        Instance(kind(A), y + np.eye(72)[5])
+
+
+def test_an_svd_is_not_shared_between_weightings():
+    problem = gaussian_instance(20, 1.8, seed=0)
+    before = problem.normalised.ridge.s2
+    noisy = problem.with_noise(np.linspace(1e-3, 1e-1, 36))
+    assert not np.allclose(noisy.normalised.ridge.s2, before)
+    assert problem.with_noise(1e-3).normalised.ridge is problem.normalised.ridge

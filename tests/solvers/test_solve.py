@@ -247,3 +247,17 @@ def test_bad_arguments():
             solve(problem.A, problem.y, **options)
     with pytest.raises(InputError, match="complex"):
         solve(problem.A * 1j, problem.y)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"solver": None}, "give a name, or a solver"),
+        ({"solver": AMP}, "give a name, or a solver"),
+        ({"progress": True}, "give a function"),
+        ({"solver": "sa-fixed", "noise": 1e-3}, "with noise use sa"),
+    ],
+)
+def test_what_is_no_solver_gets_one_line(options, line):
+    with pytest.raises(InputError, match=line):
+        solve(gaussian_instance(10, 1.5, seed=0), **options)

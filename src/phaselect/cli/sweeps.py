@@ -91,7 +91,7 @@ def solver_options(command: Any) -> Any:
 @click.option(
     "--device",
     type=click.Choice(["gpu", "cpu"]),
-    help="Batches as one JAX program: amp, amp-paper, sa, sa-fixed, pa, langevin.",
+    help="Batches as one JAX program, for solvers that can be compiled.",
 )
 @click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")

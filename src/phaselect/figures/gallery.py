@@ -94,7 +94,7 @@ class Studio:
         if swept:  # the store is their cache
             revisions = np.unique(np.concatenate([part["revision"] for part in swept]))
             provenance["runs"] = ", ".join(part.provenance["runs"] for part in swept)
-            provenance["took"] = f"{sum(np.nansum(part['seconds']) for part in swept):.0f} s of one core"
+            provenance["took"] = _times(swept)
             provenance[REVISIONS] = " ".join(revisions)
             return Table(columns, with_caution(provenance)).rounded(DIGITS)
         provenance["took"] = f"{time.perf_counter() - began:.0f} s"
@@ -132,6 +132,15 @@ def uncommitted(provenance: dict[str, str]) -> bool:
     """Were the sources of a table, or of its runs, changed since their last commit?"""
     revisions = [provenance.get("revision", ""), *provenance.get(REVISIONS, "").split()]
     return any(revision.endswith("-dirty") for revision in revisions)
+
+
+def _times(swept: list[Table]) -> str:
+    """Seconds that runs took, those of one core and those of each device apart."""
+    total: dict[str, float] = {}
+    for part in swept:
+        for device, seconds in zip(part["device"].tolist(), part["seconds"].tolist(), strict=True):
+            total[device] = total.get(device, 0.0) + (seconds if np.isfinite(seconds) else 0.0)
+    return ", ".join(f"{seconds:.0f} s of {device or 'one core'}" for device, seconds in sorted(total.items()))
 
 
 def figure_module(name: str) -> FigureModule:

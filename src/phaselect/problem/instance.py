@@ -140,8 +140,8 @@ class Instance:
             return self
         given = self.matrix if isinstance(self.matrix, Dense | Operator) else self.A
         other = replace(self, A=given, noise=noise)
-        if not np.array_equal(other.units.weight, self.units.weight) and isinstance(self.matrix, Dense):
-            other = replace(other, A=Dense(self.matrix.A))  # an SVD of other rows is of no use
+        if isinstance(given, Dense | Operator) and not np.array_equal(other.weights, self.weights):
+            other = replace(other, A=given.without_svd())
         return other
 
     # ------------------------------------------------------------------ normalised units

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import Dense, Operator, operator
+from phaselect.backends.host.in_memory import Dense, Operator, operator, sparse
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
 
@@ -17,6 +17,8 @@ def as_matrix(A: Any, rows: int, name: str = "A") -> Matrix:
     """A as the solvers use it; `rows` is the number of measurements."""
     if isinstance(A, Dense | Operator):
         found: Matrix = A
+    elif hasattr(A, "tocsr"):
+        found = sparse(A)
     elif is_operator(A):
         found = operator(A, rows)
     elif is_device_array(A):
@@ -31,9 +33,9 @@ def as_matrix(A: Any, rows: int, name: str = "A") -> Matrix:
 
 
 def is_operator(A: Any) -> bool:
-    """Is A given through its products: a LinearOperator, a sparse matrix or a pair of functions?"""
+    """Is A given through its products: a LinearOperator or a pair of functions?"""
     pair = isinstance(A, tuple | list) and len(A) == 2 and all(callable(product) for product in A)
-    return pair or hasattr(A, "tocsr") or (hasattr(A, "matvec") and hasattr(A, "rmatvec"))
+    return pair or (hasattr(A, "matvec") and hasattr(A, "rmatvec"))
 
 
 def is_device_array(A: Any) -> bool:

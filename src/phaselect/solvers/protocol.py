@@ -9,7 +9,7 @@ arrays they are given and the loops of the problem.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -53,6 +53,28 @@ class Work(NamedTuple):
     quench: float = 0.0
     launches: float = 0.0
     regresses: bool = False
+
+
+@runtime_checkable
+class Runnable(Protocol):
+    """What solves an instance: a solver, or the front door, which tries several."""
+
+    @property
+    def name(self) -> str:
+        """Short name, as in `phaselect solve --solver NAME`."""
+
+    def run(
+        self,
+        problem: Any,
+        schedule: Any = None,
+        *,
+        seed: Any = 0,
+        init: Any = None,
+        time_limit: float | None = None,
+        progress: ProgressCallback | None = None,
+        noise: Any = None,
+    ) -> Result:
+        """Run on one instance."""
 
 
 class Solver(Protocol):

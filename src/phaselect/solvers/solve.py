@@ -8,8 +8,8 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.problem.instance import Instance
-from phaselect.solvers.protocol import ProgressCallback, Solver
-from phaselect.solvers.registry import recipe
+from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
+from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
 
 
@@ -54,10 +54,25 @@ def solve(
     if device is not None:
         problem = problem.to_device(device, dtype)
     problem = problem.with_noise(noise)
-    chosen, schedule = recipe(solver).plan() if isinstance(solver, str) else (solver, None)
-    own = schedule if problem.noise is None else None  # a plan is for exact data: with noise a schedule ends earlier
-    result: Result = chosen.run(problem, own, seed=seed, init=init, time_limit=time_limit, progress=progress)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress = {progress!r}: give a function that takes a phaselect.Progress")
+    chosen, schedule = _plan(solver, exact=problem.noise is None)
+    result: Result = chosen.run(problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress)
     return result
+
+
+def _plan(solver: Any, exact: bool) -> Plan:
+    """The solver of that name, or the one given; with noise the schedule is the solver's own, which ends earlier."""
+    if not isinstance(solver, str):
+        if isinstance(solver, type) or not isinstance(solver, Runnable):
+            raise InputError(f"solver = {solver!r}: give a name, or a solver, such as phaselect.AMP()")
+        return solver, None
+    chosen, schedule = recipe(solver).plan()
+    if exact or schedule is None:
+        return chosen, schedule
+    if schedule != chosen.default_schedule():
+        raise InputError(f"{solver} is a schedule for exact data: with noise use {chosen.name}")
+    return chosen, None
 
 
 def _problem(A: Any, y: Any) -> Instance:

@@ -7,7 +7,7 @@ only message passing and least squares can work with it, since the other solvers
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,10 @@ class InMemory:
             regression = self._kept["ridge"].at(0.0)
             correct = lambda residual, slope, enough: regression.estimate(residual)  # noqa: E731
         return Linear(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), correct, loops)
+
+    def without_svd(self) -> Any:
+        """The same matrix, on which no SVD has been made: it is that of rows in one weighting."""
+        return replace(self, _kept={})  # type: ignore[type-var]
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As it is."""
@@ -213,13 +217,41 @@ class Operator(InMemory):
         return np.column_stack([self.measure(unit) for unit in np.eye(self.shape[1])])
 
 
+@dataclass(frozen=True, eq=False)
+class Sparse(Operator):
+    """A sparse matrix of SciPy's: its products, and what its entries tell at no cost."""
+
+    A: Any = None
+
+    def row_powers(self) -> Vector:
+        """Squared norm of each row."""
+        return np.asarray(self.A.multiply(self.A).sum(axis=1), dtype=np.float64).reshape(-1)
+
+    def empty_column(self) -> int | None:
+        """The first column of zeros."""
+        empty = np.asarray(abs(self.A).sum(axis=0)).reshape(-1) == 0
+        return int(np.argmax(empty)) if empty.any() else None
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> Sparse:
+        """Some of the rows."""
+        return sparse(self.A[kept])
+
+
+def sparse(A: Any) -> Sparse:
+    """A sparse matrix, by rows and in float64."""
+    if A.dtype.kind not in "fiub":
+        raise InputError(f"A has dtype {A.dtype}: give a sparse matrix of real numbers")
+    rows = A.tocsr().astype(np.float64)
+    if not np.isfinite(rows.data).all():
+        raise InputError("A has an entry that is not finite")
+    return Sparse(rows.__matmul__, rows.T.tocsr().__matmul__, (int(A.shape[0]), int(A.shape[1])), A=rows)
+
+
 def operator(A: Any, rows: int) -> Operator:
     """The operator with its shape, once it has been seen that the two products belong to one matrix."""
     if isinstance(A, tuple | list):
         forward, adjoint = A
         shape = (rows, np.size(_tried(adjoint, np.zeros(rows), "A^T z")))
-    elif hasattr(A, "tocsr"):
-        forward, adjoint, shape = A.__matmul__, A.T.__matmul__, (int(A.shape[0]), int(A.shape[1]))
     else:
         forward, adjoint, shape = A.matvec, A.rmatvec, (int(A.shape[0]), int(A.shape[1]))
     found = Operator(forward, adjoint, shape)
