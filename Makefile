@@ -10,11 +10,11 @@ demo: $(VENV)/.demo
 
 # Two processes, one BLAS thread each: more would fight for the cores.
 test: $(VENV)/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
 
 # The long statistical tests too.
 test-all: $(VENV)/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m ''
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m ''
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

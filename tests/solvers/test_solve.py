@@ -261,3 +261,17 @@ def test_bad_arguments():
 def test_what_is_no_solver_gets_one_line(options, line):
     with pytest.raises(InputError, match=line):
         solve(gaussian_instance(10, 1.5, seed=0), **options)
+
+
+def test_repeated_rows_are_no_reason_to_stop():
+    """Copies of measurements make a poor fit look better than chance; the search goes on all the same."""
+    problem = gaussian_instance(60, 1.3, seed=1)
+    result = solve(np.vstack([problem.A] * 3), np.tile(problem.y, 3), time_limit=60)
+    assert result.certified
+    assert mse_x(problem.x0, result.x) < 1e-18
+
+
+def test_masked_entries_are_refused():
+    problem = gaussian_instance(10, 1.5, seed=0)
+    with pytest.raises(InputError, match="A has masked entries"):
+        solve(np.ma.masked_greater(problem.A, 0.3), problem.y)

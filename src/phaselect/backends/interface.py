@@ -121,14 +121,6 @@ class Matrix(Protocol):
         """A function of a problem with this matrix, made ready to run where the matrix is."""
 
 
-class Copies(Protocol):
-    """Sign vectors that are searched together."""
-
-    @property
-    def signs(self) -> Array:
-        """Their signs, one row per copy."""
-
-
 class Ridge(Protocol):
     """The regression of signed measurements on A (equations/regression.py)."""
 

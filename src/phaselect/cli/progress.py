@@ -39,7 +39,9 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
         task = bars.add_task("starting", total=1.0, mu=0.0, mse_y=1.0)
 
         def update(event: Progress) -> None:
-            bars.update(task, description=event.solver, completed=event.fraction, mu=event.mu, mse_y=event.mse_y)
+            bars.update(
+                task, description=event.solver, completed=min(event.fraction, 0.999), mu=event.mu, mse_y=event.mse_y
+            )  # full, it would stop its clock
 
         yield update
 

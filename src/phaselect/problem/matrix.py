@@ -69,6 +69,8 @@ def magnitudes(values: Any, name: str) -> Vector:
 
 def numbers(values: Any, name: str, keep_float32: bool = False) -> NDArray[Any]:
     """The values as a finite real float array; float32 is kept where the kernels can use it."""
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} has masked entries: drop those measurements, or fill them in")
     try:
         array = np.asarray(values)
     except ValueError:

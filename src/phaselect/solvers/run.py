@@ -143,7 +143,7 @@ def starting_point(problem: Instance, init: Any, name: str, state_type: type | N
         given = np.asarray(init, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"init is not the state of a {name} run, nor numbers, x or signs; to go on from a state name its solver"
+            f"init is not the state of a run of {name}, nor numbers, x or signs; to go on from a state name its solver"
         ) from None
     if not np.isfinite(given).all():
         raise InputError("init must be finite")

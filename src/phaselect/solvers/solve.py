@@ -42,7 +42,7 @@ def solve(
     time_limit: seconds, checked between short stretches of work.
     noise: variance of the noise on y, one number or one per measurement, if there is any. The anneal then stops at
         mu = 1/(2 noise), where the posterior is that of the noisy problem, and no certificate is claimed.
-    progress: called with a `Progress` several times per second.
+    progress: called with a `Progress` after each look at a run.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
     >>> import phaselect

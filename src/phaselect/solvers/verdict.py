@@ -28,6 +28,10 @@ class Grade(Enum):
     OPEN = "does not fit"
 
 
+ROUNDED = 1e-6
+"""mse_y up to which an answer that is not exact is that of data which are not."""
+
+
 class Judged(NamedTuple):
     """An answer in the light of the data."""
 
@@ -36,8 +40,13 @@ class Judged(NamedTuple):
     log10_impostors: float
 
     def settled(self, noise_level: float) -> bool:
-        """Would more search be in vain? The answer fits as well as any can."""
-        return self.mse_y < noise_level if noise_level else self.grade is not Grade.OPEN
+        """Would more search be in vain? The answer fits as well as any can, or nearly so: then the data are rounded.
+
+        A fit that only beats chance is no reason to stop: where rows are repeated, chance is not what is counted.
+        """
+        if noise_level:
+            return self.mse_y < noise_level
+        return self.grade is not Grade.OPEN and not (self.grade is Grade.INEXACT and self.mse_y > ROUNDED)
 
 
 def status_of(judged: Judged, ended: Ended, noise_level: float) -> Status:

@@ -117,5 +117,7 @@ def normal_pass(A: NDArray[Any], scale: Vector, p: Vector) -> Vector:
 def row_blocks(A: NDArray[Any]) -> list[slice]:
     """Cuts A into blocks of rows; depends on A alone, so that sums come out the same on any number of threads."""
     count = min(max(1, A.nbytes // BLOCK_BYTES), MAX_BLOCKS)
+    if count == 1:
+        return [slice(0, A.shape[0])]
     edges = np.linspace(0, A.shape[0], count + 1).astype(int)
     return [slice(a, b) for a, b in pairwise(edges.tolist())]

@@ -79,10 +79,12 @@ class SpectralRidge:
 
     def couplings(self, lam: float, energy: str = "penalised") -> NDArray[np.float32]:
         """`G = U diag(w) U^T` in float32: the interaction of the signs, M x M; kept until another lam is asked for."""
-        if self._latest.get("key") != (lam, energy):
+        key, G = self._latest.get("key and G", (None, None))  # both at once: threads may share this
+        if key != (lam, energy) or G is None:
             half = np.multiply(self.U, np.sqrt(self.weights(lam, energy)), dtype=np.float32, casting="same_kind")
-            self._latest.update(key=(lam, energy), G=gram(half))
-        return self._latest["G"]  # type: ignore[no-any-return]
+            G = gram(half)
+            self._latest["key and G"] = (lam, energy), G
+        return G  # type: ignore[no-any-return]
 
     @cached_property
     def _latest(self) -> dict[str, Any]:
@@ -216,6 +218,9 @@ def decompose(
     adjoint: Callable[[Vector], Vector],
 ) -> SpectralRidge:
     """The SVD of the rows of A times scale; forward and adjoint are its products."""
-    U, s, _ = np.linalg.svd(scale[:, None] * A, full_matrices=False)
+    even = bool((scale == scale[0]).all())
+    weighted = A.astype(np.float64, copy=False) if even else scale[:, None] * A
+    U, s, _ = np.linalg.svd(weighted, full_matrices=False)
+    s = scale[0] * s if even else s
     rank = int(np.sum(s > WEAKEST * s[0]))
     return SpectralRidge(np.ascontiguousarray(U[:, :rank]), s[:rank] ** 2, y, x0, forward, adjoint)
