@@ -1,5 +1,8 @@
 """Row weights: 1/|a_i| where exact data have uneven rows, 1/sigma_i where noise is given per row, else one."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -180,3 +183,20 @@ def test_an_svd_is_not_shared_between_weightings():
     noisy = problem.with_noise(np.linspace(1e-3, 1e-1, 36))
     assert not np.allclose(noisy.normalised.ridge.s2, before)
     assert problem.with_noise(1e-3).normalised.ridge is problem.normalised.ridge
+
+
+def test_an_svd_is_of_the_data_it_was_made_for():
+    problem = gaussian_instance(20, 1.8, seed=0)
+    first = Instance((problem.measure, problem.backproject), problem.y).with_noise(1e-3)
+    _ = first.normalised.ridge
+    other = replace(first, y=np.abs(problem.A @ np.arange(20.0)), noise=None)
+    np.testing.assert_array_equal(other.normalised.ridge.y, other.normalised.y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_an_instance_is_pickled_without_its_svd(kind):
+    problem = gaussian_instance(20, 1.8, seed=0)
+    before = Instance(kind(problem.A), problem.y)
+    _ = before.normalised.ridge
+    after = pickle.loads(pickle.dumps(before))
+    np.testing.assert_array_equal(AMP().run(after).x, AMP().run(Instance(kind(problem.A), problem.y)).x)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from phaselect import AMP, PopulationAnnealing, Schedule, Status, gaussian_instance, solve
+from phaselect import AMP, AlternatingMinimisation, PopulationAnnealing, Schedule, Status, gaussian_instance, solve
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers import loop, restarts
 from phaselect.solvers.restarts import Stage, attempts_of
@@ -172,3 +172,19 @@ def test_a_settled_answer_ends_the_search(count):
     RECORD.clear()
     assert Recording(restarts=count).run(EASY, SHORT, seed=1).certified
     assert len(RECORD) == 1
+
+
+def test_members_that_had_come_to_their_end_are_not_called_interrupted():
+    """Ctrl-C at the second of three, which run one by one and have no restarts: the first keeps its status."""
+    problems = [gaussian_instance(30, 1.2, seed=seed) for seed in range(3)]
+    whole = AlternatingMinimisation().run_batch(problems)
+    seen = []
+
+    def interrupt(event):
+        seen.append(event)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    found = AlternatingMinimisation().run_batch(problems, progress=interrupt)
+    assert found[0].status is whole[0].status is Status.NOT_RECOVERED
+    assert found[1].status is found[2].status is Status.INTERRUPTED

@@ -139,10 +139,7 @@ class Instance:
         if noise is None:
             return self
         given = self.matrix if isinstance(self.matrix, Dense | Operator) else self.A
-        other = replace(self, A=given, noise=noise)
-        if isinstance(given, Dense | Operator) and not np.array_equal(other.weights, self.weights):
-            other = replace(other, A=given.without_svd())
-        return other
+        return replace(self, A=given, noise=noise)
 
     # ------------------------------------------------------------------ normalised units
 

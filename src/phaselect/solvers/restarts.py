@@ -17,7 +17,7 @@ from phaselect.base.errors import InputError, TooLarge
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import EXACT_FIT, judge
-from phaselect.solvers.cohort import Cohort
+from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.company import Company
 from phaselect.solvers.finish import Answer, Support
 from phaselect.solvers.loop import Loop
@@ -67,7 +67,9 @@ class Outcome:
 
     def better_than(self, other: Outcome | None) -> bool:
         """What to keep of two attempts at a problem."""
-        return other is None or self.judged.grade is Grade.CERTIFIED or self.judged.mse_y < other.judged.mse_y
+        if other is None or self.judged.grade is Grade.CERTIFIED or np.isnan(other.judged.mse_y):
+            return True
+        return self.judged.mse_y < other.judged.mse_y
 
 
 @dataclass
@@ -88,7 +90,7 @@ class Search:
     def __post_init__(self) -> None:
         members = len(self.company)
         self.best: list[Outcome | None] = [None] * members
-        self.ended: list[set[Ended]] = [set() for _ in range(members)]
+        self.ended: list[list[Ended]] = [[] for _ in range(members)]
         self.sweeps, self.seconds = np.zeros(members), np.zeros(members)
         self.deadline = np.inf if self.time_limit is None else self.began + self.time_limit
         self.exact = not any(self.company.noise_levels)
@@ -97,8 +99,9 @@ class Search:
         """Make attempts until every member is settled, time is out, or the user interrupts."""
         waiting: Sequence[int] = range(len(self.company))
         cut: Ended | None = None
-        last = None
-        for last in attempts_of(stages):
+        last, begun, attempts = None, 0, attempts_of(stages)
+        for last in attempts:
+            begun += 1
             try:
                 for part, outcomes in self.company.in_cohorts(last.solver, waiting, self._attempt(last)):
                     cut = self._note(part, outcomes)
@@ -115,7 +118,13 @@ class Search:
             if not waiting or cut is not None or self.state is not None:
                 break
         assert last is not None
-        return [self._result(k, last, cut if k in waiting else None) for k in range(len(self.company))]
+        more = cut is not None and next(attempts, None) is not None
+        stopped = {k for k in waiting if more or len(self.ended[k]) < begun or self._was_cut(k)}
+        return [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]
+
+    def _was_cut(self, k: int) -> bool:
+        """Was its last attempt not allowed to come to its own end?"""
+        return self.ended[k][-1] in (Ended.TIME_LIMIT, Ended.INTERRUPTED)
 
     def _settled(self, k: int) -> bool:
         one = self.best[k]
@@ -126,7 +135,7 @@ class Search:
         for k, outcome in zip(part, outcomes, strict=True):
             self.sweeps[k] += outcome.sweeps
             self.seconds[k] += outcome.seconds
-            self.ended[k].add(outcome.ended)
+            self.ended[k].append(outcome.ended)
             if outcome.better_than(self.best[k]):
                 self.best[k] = outcome
         return Ended.INTERRUPTED if any(outcome.ended is Ended.INTERRUPTED for outcome in outcomes) else None
@@ -156,7 +165,7 @@ class Search:
                     truth={name: float(values[k]) for name, values in truths.items() if np.isfinite(values[k])},
                     sweeps=history.sweeps,
                     seconds=share,
-                    state=loop.state if len(self.company) == 1 else None,
+                    state=loop.state if isinstance(cohort.place, Alone) and len(self.company) == 1 else None,
                 )
                 for k, history in enumerate(histories)
             ]
@@ -181,7 +190,7 @@ class Search:
             nothing = Judged(Grade.OPEN, 1.0, np.inf)
             answer = Answer(x, signs, 1.0, True)
             one = Outcome(last, answer, nothing, cut or Ended.TIME_LIMIT, [], {}, 0.0, 0.0)
-        diverged = self.ended[k] == {Ended.DIVERGED}
+        diverged = set(self.ended[k]) == {Ended.DIVERGED}
         ended = cut or (Ended.DIVERGED if diverged else Ended.SCHEDULE)
         alone = len(self.company) == 1
         return Result(

@@ -7,7 +7,7 @@ only message passing and least squares can work with it, since the other solvers
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -69,25 +69,24 @@ class InMemory:
         return "ridge" in self._kept
 
     def ridge(self, scale: Vector, y: Vector, x0: Vector) -> SpectralRidge:
-        """By an SVD, computed once and kept: an instance has one scale."""
-        if not self.decomposed:
+        """By an SVD, computed once and kept, as long as it is asked for with the same weights and data."""
+        kept = self._kept.get("ridge")
+        if kept is None or not (np.array_equal(kept.scale, scale) and np.array_equal(kept.y, y)):
             adjoint = lambda z: self.backproject(scale * z)  # noqa: E731
-            self._kept["ridge"] = decompose(self.entries(), scale, y, x0, lambda x: scale * self.measure(x), adjoint)
-        return self._kept["ridge"]
+            kept = decompose(self.entries(), scale, y, x0, lambda x: scale * self.measure(x), adjoint)
+            self._kept["ridge"] = kept
+        return kept
 
     def linear(self, scale: Vector) -> Linear:
         """Corrected by the SVD if there is one, else by conjugate gradients."""
         correct: Any = ConjugateGradients(
             lambda p: self._normal(scale, p), "float64", CG_GAIN, 2 * self.shape[1], loops
         )
-        if self.decomposed:
-            regression = self._kept["ridge"].at(0.0)
+        kept = self._kept.get("ridge")
+        if kept is not None and np.array_equal(kept.scale, scale):
+            regression = kept.at(0.0)
             correct = lambda residual, slope, enough: regression.estimate(residual)  # noqa: E731
         return Linear(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), correct, loops)
-
-    def without_svd(self) -> Any:
-        """The same matrix, on which no SVD has been made: it is that of rows in one weighting."""
-        return replace(self, _kept={})  # type: ignore[type-var]
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As it is."""
@@ -134,6 +133,10 @@ class Dense(InMemory):
     def entries(self) -> NDArray[Any]:
         """The array itself."""
         return self.A
+
+    def __reduce__(self) -> Any:
+        """Pickled without its SVD."""
+        return Dense, (self.A,)
 
     def rows_kept(self, kept: NDArray[np.bool_]) -> Dense:
         """Some of the rows."""
@@ -231,6 +234,10 @@ class Sparse(Operator):
         """The first column of zeros."""
         empty = np.asarray(abs(self.A).sum(axis=0)).reshape(-1) == 0
         return int(np.argmax(empty)) if empty.any() else None
+
+    def __reduce__(self) -> Any:
+        """Pickled without its SVD."""
+        return sparse, (self.A,)
 
     def rows_kept(self, kept: NDArray[np.bool_]) -> Sparse:
         """Some of the rows."""

@@ -43,6 +43,7 @@ class SpectralRidge:
 
     U: Stack
     s2: Vector
+    scale: Vector
     y: Vector
     x0: Vector
     forward: Callable[[Vector], Vector]
@@ -223,4 +224,4 @@ def decompose(
     U, s, _ = np.linalg.svd(weighted, full_matrices=False)
     s = scale[0] * s if even else s
     rank = int(np.sum(s > WEAKEST * s[0]))
-    return SpectralRidge(np.ascontiguousarray(U[:, :rank]), s[:rank] ** 2, y, x0, forward, adjoint)
+    return SpectralRidge(np.ascontiguousarray(U[:, :rank]), s[:rank] ** 2, scale, y, x0, forward, adjoint)
