@@ -75,6 +75,10 @@ class Matrix(Protocol):
         """What least squares can reach."""
 
     @property
+    def rounding(self) -> float:
+        """Relative precision of its entries."""
+
+    @property
     def decomposed(self) -> bool:
         """Is an SVD there already, so that the regression of any v costs next to nothing?"""
 
@@ -104,6 +108,9 @@ class Matrix(Protocol):
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
+
+    def apply_magnitudes(self, x: Array) -> Array:
+        """`|A| |x|` in float64, or a bound where entries cannot be had."""
 
     def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
         """`use` of a pass of message passing over the rows of A times scale.

@@ -49,11 +49,10 @@ def estimate_columns(y: Array, x0: Array, signs: Array, x: Array, z: Array, lam:
     }
 
 
-def missed(y: Array, residual: Array) -> Array:
-    """Is a single measurement, where y exceeds the residual, not met to a percent?
+def excess(residual: Array, sizes: Array, rounding: Array) -> Array:
+    """The largest residual of a measurement, in units of the rounding of its terms, `sizes = |A| |x| + y`.
 
-    That tells the truth from its neighbours: one wrong sign at a small y leaves a small residual, but most of it there.
+    Right answers leave about 1: what products of rounded numbers leave. One wrong sign, at a small y too, leaves more.
     """
-    xp = namespace(y)
-    fit = (residual**2).mean()
-    return ((abs(residual) > 0.01 * y) & (y > xp.sqrt(fit))).any()
+    xp = namespace(residual)
+    return (abs(residual) / xp.maximum(rounding * sizes, 1e-300)).max()

@@ -20,10 +20,10 @@ from phaselect.base.errors import InputError
 from phaselect.base.files import read_array, read_npz, save_arrays
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import Units, normalised_units
-from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers
+from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers, precision_of
 from phaselect.problem.normalised import Normalised
 
-ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise")
+ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding")
 UNEVEN = 0.5
 """Standard deviation of the squared row norms over their mean from which rows count as uneven; iid entries leave
 sqrt(2/N)."""
@@ -40,6 +40,7 @@ class Instance:
     A: an array, kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied); an array of
         JAX, which stays on its device; or, for message passing, a linear operator or a pair of functions.
     noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data.
+    rounding: relative precision of A and y; at least that of the dtypes they are given in.
 
     Rows are weighted where that helps: by 1/|a_i| where data are exact and the norms of the rows uneven, by the inverse
     of the standard deviation of the noise where that is given for each measurement. Rows of zeros are left out.
@@ -51,6 +52,7 @@ class Instance:
     A_test: NDArray[Any] | None = None
     y_test: Vector | None = None
     noise: Any = None
+    rounding: Any = 0.0
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
     _row_powers: Vector = field(init=False)  # squared norms of those
@@ -61,6 +63,7 @@ class Instance:
 
         y = magnitudes(self.y, "y")
         matrix = as_matrix(self.A, y.size)
+        put("rounding", max(_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
         put("y", y)
         put("noise", _noise(self.noise, y))
         put("A", matrix.A if isinstance(matrix, Dense) else self.A)
@@ -178,7 +181,7 @@ class Instance:
         x0 = np.full(self.n, np.nan) if self.x0 is None else self.x0 / units.x_scale
         signs = np.full(rows, np.nan) if self.signs is None else self._of_kept(self.signs)
         y = units.weight * self._of_kept(self.y) / units.y_scale
-        return Normalised(matrix, units.scale, y, x0, signs)
+        return Normalised(matrix, units.scale, y, x0, signs, np.float64(self.rounding))
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]
@@ -212,7 +215,7 @@ def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
     if missing or unknown:
         found = ", ".join(sorted(arrays)) or "nothing"
         raise InputError(
-            f"{path} must hold arrays A and y (optionally x0, A_test, y_test, noise); it holds: {found[:200]}"
+            f"{path} must hold arrays A and y (optionally x0, A_test, y_test, noise, rounding); it holds: {found[:200]}"
         )
     return Instance(**arrays)
 
@@ -234,6 +237,14 @@ def _noise(noise: Any, y: Vector) -> Any:
     if not (np.isfinite(variance).all() and (variance > 0).all()):
         raise InputError("noise: every variance must be positive and finite where one per measurement is given")
     return variance
+
+
+def _rounding(given: Any) -> float:
+    """A relative precision, checked."""
+    value = np.asarray(given)
+    if value.ndim or value.dtype.kind not in "fiu" or not 0 <= value < 1:
+        raise InputError(f"rounding = {given!r}: give the relative precision of the data, from 0 to 1, as 1e-6")
+    return float(value)
 
 
 def _powers(matrix: Matrix, y: Vector) -> Vector:

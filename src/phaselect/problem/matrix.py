@@ -67,6 +67,13 @@ def magnitudes(values: Any, name: str) -> Vector:
     return y
 
 
+def precision_of(values: Any) -> float:
+    """Relative precision of numbers as they are given; whole numbers are as good as float64."""
+    dtype = getattr(values, "dtype", np.dtype(np.float64))
+    least = np.finfo(np.float64).eps
+    return float(max(least, np.finfo(dtype).eps) if getattr(dtype, "kind", "") == "f" else least)
+
+
 def numbers(values: Any, name: str, keep_float32: bool = False) -> NDArray[Any]:
     """The values as a finite real float array; float32 is kept where the kernels can use it."""
     if np.ma.is_masked(values):

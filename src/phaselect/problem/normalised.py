@@ -22,6 +22,7 @@ class Normalised(NamedTuple):
     y: Array  # (M,)
     x0: Array  # (N,)
     signs: Array  # (M,)
+    rounding: Array  # relative precision of the data
 
     @property
     def m_rows(self) -> int:
@@ -40,6 +41,10 @@ class Normalised(NamedTuple):
     def adjoint(self, z: Array) -> Array:
         """`A^T z`."""
         return self.matrix.apply_transposed(self.scale * z)
+
+    def magnitudes(self, x: Array) -> Array:
+        """`|A| |x|`: the size of what is added up in `A x`."""
+        return self.scale * self.matrix.apply_magnitudes(x)
 
     def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:
         """`use` of a pass of message passing over A; close: is the fit so good that all digits count?"""

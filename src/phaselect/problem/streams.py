@@ -20,6 +20,8 @@ class Purpose(IntEnum):
     RUN = 5
     CHAIN = 6
     RANK_PROBE = 7
+    ENUMERATION = 8
+    ROWS = 9
 
 
 def stream(seed: int, purpose: Purpose, *more: int) -> np.random.Generator:

@@ -19,8 +19,7 @@ from phaselect.base.errors import InputError
 from phaselect.equations.signs import estimate_columns, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import Answer, refine_estimate
+from phaselect.solvers.finish import EXACT_FIT, Answer, refine_estimate
 from phaselect.solvers.protocol import Solver, Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
-from phaselect.solvers.certificate import probe_points
+from phaselect.solvers.certificate.judge import probe_points
 from phaselect.solvers.finish import Answer, Support, examine, take_as_it_is, truth
 from phaselect.solvers.protocol import Solver, Start
 

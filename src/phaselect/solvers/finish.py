@@ -9,34 +9,41 @@ from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.least_squares import least_squares
-from phaselect.equations.signs import against_truth, missed, signs_of
+from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.problem.normalised import Normalised
 
 WORTH_REFINING = 1e-3
 """mse_y above which the signs are wrong anyway, and least squares would polish a failure."""
+EXACT_FIT = 1e-12
+"""mse_y above which no answer fits exactly, however coarse the data are."""
 WEAK = 1e-5
 """What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
 signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more closer to 1, between groups that have none.
 """
+BY_CHANCE = 1e-4
+"""Share of measurements that may be tied to the first by less than that, by chance."""
 
 
 class Answer(NamedTuple):
-    """An estimate in normalised units, how well it fits, and whether it misses a single measurement."""
+    """An estimate in normalised units, and how well it fits: all together, and the measurement it fits worst."""
 
     x: Array
     signs: Array
     fit: Array  # mean squared residual, float64
-    missed: Array
+    excess: Array  # largest residual, in units of rounding
 
 
 class Support(NamedTuple):
     """What the certificate asks of A.
 
-    linked: does every measurement hang together with the first, through the last at most?
+    linked: does every measurement hang together with the first, a few through the last? images: of two random points,
+    which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
     """
 
     full_rank: Array
     linked: Array
+    images: Array
+    unseen: Array
 
 
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
@@ -44,7 +51,7 @@ def take_as_it_is(problem: Normalised, x: Array) -> Answer:
     z = problem.forward(x)
     signs = signs_of(z)
     residual = signs * problem.y - z
-    return Answer(x, signs, (residual**2).mean(), missed(problem.y, residual))
+    return _answer(problem, x, signs, residual)
 
 
 def refine_estimate(problem: Normalised, x: Array) -> Answer:
@@ -65,7 +72,11 @@ def _refine(problem: Normalised, x: Array, signs: Array, mend: bool) -> Answer:
     found = least_squares(problem.linear, signs * problem.y, x, problem.matrix.accuracy.exact, mend)
     own = xp.where(problem.y > 0, signs_of(found.target), signs)
     residual = found.target - found.z
-    return Answer(found.x, own, (residual**2).mean(), missed(problem.y, residual))
+    return _answer(problem, found.x, own, residual)
+
+
+def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Answer:
+    return Answer(x, signs, (residual**2).mean(), excess(residual, problem.magnitudes(x) + problem.y, problem.rounding))
 
 
 def examine(problem: Normalised, probe: Array) -> Support:
@@ -75,17 +86,20 @@ def examine(problem: Normalised, probe: Array) -> Support:
     """
     xp, accuracy = namespace(problem.y), problem.matrix.accuracy
     solution, start = probe[0], probe[1]
-    found = least_squares(problem.linear, problem.forward(solution), start, accuracy.probe)
-    full_rank = xp.sqrt(((found.x - solution) ** 2).sum()) < accuracy.null
+    images = xp.stack([problem.forward(solution), problem.forward(start)])
+    found = least_squares(problem.linear, images[0], start, accuracy.probe)
+    unseen = found.x - solution
+    full_rank = xp.sqrt((unseen**2).sum()) < accuracy.null
     weak = WEAK / problem.m_rows**0.5
     by_first = abs(influence(problem, 0)) > weak
+    few = (~by_first).sum() <= max(1.0, BY_CHANCE * problem.m_rows)
 
     def ask_the_last() -> Any:
         by_last = abs(influence(problem, problem.m_rows - 1)) > weak
-        return by_first[-1] & (by_first | by_last).all()
+        return few & by_first[-1] & (by_first | by_last).all()
 
     linked = problem.loops.branch(by_first.all(), lambda: by_first.all(), ask_the_last)
-    return Support(full_rank, linked)
+    return Support(full_rank, linked, images, unseen)
 
 
 def influence(problem: Normalised, i: Array) -> Array:

@@ -20,8 +20,7 @@ from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.problem.streams import is_count
-from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import Answer, refine_signs
+from phaselect.solvers.finish import EXACT_FIT, Answer, refine_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.simulated_annealing import (

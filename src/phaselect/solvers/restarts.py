@@ -16,11 +16,13 @@ from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError, TooLarge
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers.certificate import EXACT_FIT, judge
+from phaselect.solvers.certificate.judge import fits_exactly, judge
+from phaselect.solvers.certificate.polish import polished, worth_polishing
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.company import Company
 from phaselect.solvers.finish import Answer, Support
 from phaselect.solvers.loop import Loop
+from phaselect.solvers.outcome import Attempt, Outcome, Seen
 from phaselect.solvers.protocol import ProgressCallback, Solver, Start
 from phaselect.solvers.result import Result, tabulate
 from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
@@ -33,15 +35,6 @@ class Stage(NamedTuple):
     schedule: Schedule
 
 
-class Attempt(NamedTuple):
-    """One start of a solver: `number` counts those of its stage, `stream` all of the search."""
-
-    solver: Solver
-    schedule: Schedule
-    number: int
-    stream: int
-
-
 def attempts_of(stages: Iterable[Stage]) -> Iterator[Attempt]:
     """Every attempt of every stage, in order."""
     streams = 0
@@ -49,27 +42,6 @@ def attempts_of(stages: Iterable[Stage]) -> Iterator[Attempt]:
         for number in range(1 + solver.restarts):
             yield Attempt(solver, schedule, number, streams)
             streams += 1
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an attempt came to for one member."""
-
-    attempt: Attempt
-    answer: Answer
-    judged: Judged
-    ended: Ended
-    rows: list[dict[str, float]]
-    truth: dict[str, float]
-    sweeps: float
-    seconds: float
-    state: Any = None
-
-    def better_than(self, other: Outcome | None) -> bool:
-        """What to keep of two attempts at a problem."""
-        if other is None or self.judged.grade is Grade.CERTIFIED or np.isnan(other.judged.mse_y):
-            return True
-        return self.judged.mse_y < other.judged.mse_y
 
 
 @dataclass
@@ -89,8 +61,8 @@ class Search:
 
     def __post_init__(self) -> None:
         members = len(self.company)
-        self.best: list[Outcome | None] = [None] * members
         self.ended: list[list[Ended]] = [[] for _ in range(members)]
+        self.seen = [Seen() for _ in range(members)]
         self.sweeps, self.seconds = np.zeros(members), np.zeros(members)
         self.deadline = np.inf if self.time_limit is None else self.began + self.time_limit
         self.exact = not any(self.company.noise_levels)
@@ -111,10 +83,10 @@ class Search:
             except KeyboardInterrupt:
                 cut = Ended.INTERRUPTED
             except (TooLarge, MemoryError):  # no reason to lose the best so far
-                if any(one is None for one in self.best):
+                if any(one.best is None for one in self.seen):
                     raise
                 break
-            waiting = [k for k in waiting if not self._settled(k)]
+            waiting = [k for k in waiting if not self.seen[k].settled(self.company.noise_levels[k])]
             if not waiting or cut is not None or self.state is not None:
                 break
         assert last is not None
@@ -126,18 +98,13 @@ class Search:
         """Was its last attempt not allowed to come to its own end?"""
         return self.ended[k][-1] in (Ended.TIME_LIMIT, Ended.INTERRUPTED)
 
-    def _settled(self, k: int) -> bool:
-        one = self.best[k]
-        return one is not None and one.judged.settled(self.company.noise_levels[k])
-
     def _note(self, part: Sequence[int], outcomes: Sequence[Outcome]) -> Ended | None:
         """Keep what is better; tells whether the user interrupted."""
         for k, outcome in zip(part, outcomes, strict=True):
             self.sweeps[k] += outcome.sweeps
             self.seconds[k] += outcome.seconds
             self.ended[k].append(outcome.ended)
-            if outcome.better_than(self.best[k]):
-                self.best[k] = outcome
+            self.seen[k].note(outcome)
         return Ended.INTERRUPTED if any(outcome.ended is Ended.INTERRUPTED for outcome in outcomes) else None
 
     def _attempt(self, attempt: Attempt) -> Any:
@@ -149,7 +116,9 @@ class Search:
             support, interrupted = None, loop.interrupted
             try:
                 answers = finished(cohort, found, self.exact)
-                support = examined(cohort, answers, self.exact)
+                if self.exact:
+                    answers, support = polish(cohort, answers), None
+                    support = examined(cohort, answers)
             except KeyboardInterrupt:  # only these few steps were left: a second one gets through
                 interrupted = True
                 answers = finished(cohort, found, self.exact)
@@ -184,11 +153,11 @@ class Search:
         return state if self.state is None else adopted(solver, state, self.state)
 
     def _result(self, k: int, last: Attempt, cut: Ended | None) -> Result:
-        one = self.best[k]
+        one = self.seen[k].best
         if one is None:  # its turn did not come
             x, signs = np.zeros(self.company.shape[1]), np.ones(self.company.shape[0])
             nothing = Judged(Grade.OPEN, 1.0, np.inf)
-            answer = Answer(x, signs, 1.0, True)
+            answer = Answer(x, signs, 1.0, np.inf)
             one = Outcome(last, answer, nothing, cut or Ended.TIME_LIMIT, [], {}, 0.0, 0.0)
         diverged = set(self.ended[k]) == {Ended.DIVERGED}
         ended = cut or (Ended.DIVERGED if diverged else Ended.SCHEDULE)
@@ -197,7 +166,7 @@ class Search:
             x=one.answer.x * self.company.x_scale(k),
             signs=self.company.signs_of_all(k, one.answer.signs),
             status=status_of(one.judged, ended, self.company.noise_levels[k]),
-            certified=one.judged.grade is Grade.CERTIFIED,
+            certificate=one.judged.certificate,
             log10_impostors=one.judged.log10_impostors,
             mse_y=one.judged.mse_y,
             sweeps=float(self.sweeps[k]),
@@ -208,6 +177,8 @@ class Search:
             seed=self.seeds[k],
             state=one.state,
             truth=one.truth,
+            reason=self.seen[k].reason(),
+            rival=None if one.judged.rival is None else one.judged.rival * self.company.x_scale(k),
         )
 
 
@@ -219,14 +190,24 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> Answer:
     return cohort.refine(candidates) if exact else cohort.take_as_it_is(candidates)
 
 
-def examined(cohort: Cohort, answers: Answer, exact: bool) -> Support | None:
+def polish(cohort: Cohort, answers: Answer) -> Answer:
+    """Answers that all but fit are computed anew, by a factorisation: conjugate gradients may have ended too early."""
+    for k in range(cohort.members):
+        own = Answer(*(values[k] for values in answers))
+        if worth_polishing(own) and not fits_exactly(own):
+            for values, better in zip(answers, polished(cohort.member(k), own), strict=True):
+                values[k] = better
+    return answers
+
+
+def examined(cohort: Cohort, answers: Answer) -> Support | None:
     """What the certificate asks of A, if any answer may be certified."""
-    return cohort.examine() if exact and (answers.fit <= EXACT_FIT).any() else None
+    return cohort.examine() if fits_exactly(answers).any() else None
 
 
 def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Support | None) -> Judged:
     own = None
-    if support is not None and answer.fit <= EXACT_FIT:
+    if support is not None and fits_exactly(answer):
         own = Support(*(values[k] for values in support))
     return judge(lambda: cohort.member(k), y, answer, own)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,10 @@ Trace = dict[str, NDArray[Any]]
 class Status(Enum):
     """How a run ended; the value is the message for a person."""
 
-    RECOVERED = "recovered: x is certified, unique up to its global sign"
-    UNCERTIFIED = "fits the data exactly, but a wrong x might too: add measurements to be sure"
-    AMBIGUOUS = "fits the data exactly, but A leaves part of x, or relative signs within x, undetermined"
-    INEXACT = "fits better than chance allows, but not exactly: the data look noisy or rounded; give noise=variance"
+    RECOVERED = "recovered: x is certified"
+    UNCERTIFIED = "fits the data exactly; uniqueness not shown"
+    AMBIGUOUS = "fits the data exactly, and so does another x: see result.rival"
+    INEXACT = "fits better than chance allows, but not exactly"
     NOT_RECOVERED = (
         "not recovered: try more time, another seed, or more measurements; if y is noisy, give noise=variance"
     )
@@ -35,20 +35,36 @@ class Status(Enum):
     POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
 
 
+class Certificate(StrEnum):
+    """What a certificate rests on."""
+
+    ENUMERATED = "enumerated"
+    GENERAL_POSITION = "general position"
+
+
+MEANING = {
+    Certificate.ENUMERATED: "unique up to its global sign: every other choice of signs was ruled out",
+    Certificate.GENERAL_POSITION: "no other x fits, unless A was built against this one",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """An estimate of x with its certificate and the history of the run.
 
-    x is in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they were
-    weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per look
-    at the run; `state`, with the rest of a schedule, is a checkpoint: `solver.run(problem, rest, init=result.state)`
-    goes on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
+    `certificate` says what it rests on, or is None; `reason` says why there is none, or what speaks for noise; `rival`
+    is another x that fits the data as well, where one was found.
+
+    x and rival are in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they
+    were weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per
+    look at the run; `state`, with the rest of a schedule, is a checkpoint, and `solver.run(problem, rest,
+    init=result.state)` goes on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
     """
 
     x: Vector = field(repr=False)
     signs: Vector = field(repr=False)
     status: Status
-    certified: bool
+    certificate: Certificate | None
     log10_impostors: float
     mse_y: float
     sweeps: float
@@ -59,14 +75,28 @@ class Result:
     seed: int
     state: Any = field(repr=False, default=None)
     truth: dict[str, float] = field(repr=False, default_factory=dict)
+    reason: str = ""
+    rival: Vector | None = field(repr=False, default=None)
+
+    @property
+    def certified(self) -> bool:
+        """Is there a certificate?"""
+        return self.certificate is not None
+
+    @property
+    def message(self) -> str:
+        """The status, with its reason, for a person."""
+        more = self.reason if self.certificate is None else MEANING[self.certificate]
+        return f"{self.status.value}{': ' if more else ''}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None. The state is left out."""
         return {
             "solver": self.solver,
             "status": self.status.name,
-            "message": self.status.value,
+            "message": self.message,
             "certified": self.certified,
+            "certificate": self.certificate,
             "log10_impostors": _plain(self.log10_impostors),
             "mse_y": _plain(self.mse_y),
             "sweeps": self.sweeps,
@@ -74,6 +104,7 @@ class Result:
             "seed": self.seed,
             "schedule": self.schedule.to_dict(),
             "x": self.x.tolist(),
+            "rival": None if self.rival is None else self.rival.tolist(),
             "signs": self.signs.astype(int).tolist(),
             "trace": {name: [_plain(value) for value in column] for name, column in self.trace.items()},
         }

@@ -19,8 +19,7 @@ from phaselect.equations.regression import ENERGIES, sign_columns
 from phaselect.equations.signs import sign_overlap
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.certificate import EXACT_FIT
-from phaselect.solvers.finish import Answer, refine_signs
+from phaselect.solvers.finish import EXACT_FIT, Answer, refine_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from phaselect.solvers.result import Status
+from phaselect.backends.interface import Vector
+from phaselect.solvers.result import Certificate, Status
 
 
 class Ended(Enum):
@@ -23,30 +24,20 @@ class Grade(Enum):
 
     CERTIFIED = "fits exactly, and nothing else does"
     UNCERTIFIED = "fits exactly, and others might"
-    AMBIGUOUS = "fits exactly, and others do"
+    AMBIGUOUS = "fits exactly, and so does another"
     INEXACT = "fits better than chance, but not exactly"
     OPEN = "does not fit"
 
 
-ROUNDED = 1e-6
-"""mse_y up to which an answer that is not exact is that of data which are not."""
-
-
 class Judged(NamedTuple):
-    """An answer in the light of the data."""
+    """An answer in the light of the data; `rival` is another one that fits as well, in normalised units."""
 
     grade: Grade
     mse_y: float
     log10_impostors: float
-
-    def settled(self, noise_level: float) -> bool:
-        """Would more search be in vain? The answer fits as well as any can, or nearly so: then the data are rounded.
-
-        A fit that only beats chance is no reason to stop: where rows are repeated, chance is not what is counted.
-        """
-        if noise_level:
-            return self.mse_y < noise_level
-        return self.grade is not Grade.OPEN and not (self.grade is Grade.INEXACT and self.mse_y > ROUNDED)
+    certificate: Certificate | None = None
+    reason: str = ""
+    rival: Vector | None = None
 
 
 def status_of(judged: Judged, ended: Ended, noise_level: float) -> Status:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ class InMemory:
     on_device = on_gpu = False
     processes = 1
     accuracy = ACCURACY
+    rounding = float(np.finfo(np.float64).eps)
 
     shape: tuple[int, int]
     measure: Callable[[Vector], Vector]
@@ -121,6 +123,15 @@ class Dense(InMemory):
         for start in range(0, self.shape[0], BLOCK_ROWS):
             yield self.A[start : start + BLOCK_ROWS].astype(np.float64, copy=False)
 
+    @property
+    def rounding(self) -> float:  # type: ignore[override]
+        """That of its dtype."""
+        return float(np.finfo(self.A.dtype).eps)
+
+    def apply_magnitudes(self, x: Vector) -> Vector:
+        """`|A| |x|`."""
+        return np.concatenate([np.abs(block) @ np.abs(x) for block in self._float64_blocks()])
+
     def row_powers(self) -> Vector:
         """Squared norm of each row, in float64."""
         return np.asarray(np.einsum("ij,ij->i", self.A, self.A, dtype=np.float64))
@@ -171,6 +182,14 @@ class Operator(InMemory):
     def backproject(self, z: Vector) -> Vector:
         """`A^T z`."""
         return _product(self.adjoint, z, self.shape[1], "A^T z")
+
+    def apply_magnitudes(self, x: Vector) -> Vector:
+        """A bound, from the norms of the rows; of the order of `|A| |x|` where entries are even."""
+        return np.asarray(np.sqrt(self._powers) * np.linalg.norm(x))
+
+    @cached_property
+    def _powers(self) -> Vector:
+        return self.row_powers()
 
     def row_powers(self) -> Vector:
         """The mean squared norm in every place: exact for few columns, else from the images of random vectors.
@@ -225,6 +244,10 @@ class Sparse(Operator):
     """A sparse matrix of SciPy's: its products, and what its entries tell at no cost."""
 
     A: Any = None
+
+    def apply_magnitudes(self, x: Vector) -> Vector:
+        """`|A| |x|`."""
+        return np.asarray(abs(self.A) @ np.abs(x))
 
     def row_powers(self) -> Vector:
         """Squared norm of each row."""

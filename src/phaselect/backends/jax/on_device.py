@@ -77,7 +77,13 @@ class DeviceMatrix:
 
         With a half-precision copy least squares takes over early, and mends many signs at once.
         """
-        return Accuracy(1e-11, probe=1e-7, ties=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+        exact = 1e-15 if self.A.dtype == "float64" else 1e-11
+        return Accuracy(exact, probe=1e-7, ties=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+
+    @property
+    def rounding(self) -> float:
+        """That of its dtype."""
+        return float(jnp.finfo(self.A.dtype).eps)
 
     # In a program
 
@@ -88,6 +94,10 @@ class DeviceMatrix:
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
         return adjoint(self.A, self._padded(z), "float64")
+
+    def apply_magnitudes(self, x: Array) -> Array:
+        """`|A| |x|` in float64."""
+        return forward(abs(self.A), abs(x), "float64")[: self.rows]
 
     def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
         """Two products; with the copy, if there is one, as long as its digits are good enough."""

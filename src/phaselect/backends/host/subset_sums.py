@@ -1,0 +1,71 @@
+"""All signs at once, by meeting in the middle: which signed sums of numbers are zero, up to a width?
+
+The numbers are cut into two halves. The sums of each half come out sorted, by merging; pairs that cancel are then found
+in one walk over both. 2^(m/2) time and memory for m numbers, instead of 2^m time (Horowitz and Sahni).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+MOST_PAIRS = 100_000
+"""Pairs beyond which the search gives up: the numbers have too many coincidences."""
+
+
+@njit(nogil=True, cache=True)
+def sorted_sums(numbers):  # type: ignore[no-untyped-def]
+    """`sum_i s_i numbers_i` of all sign vectors, ascending, and the signs as bits: bit i is set where s_i = -1."""
+    sums, codes = np.zeros(1), np.zeros(1, np.int64)
+    for i in range(numbers.size):
+        up, bit = abs(numbers[i]), np.int64(1) << i
+        low_bit, high_bit = (bit, np.int64(0)) if numbers[i] >= 0 else (np.int64(0), bit)
+        old = sums.size
+        merged, merged_codes = np.empty(2 * old), np.empty(2 * old, np.int64)
+        low = high = 0
+        for k in range(2 * old):
+            if high == old or (low < old and sums[low] - up <= sums[high] + up):
+                merged[k], merged_codes[k] = sums[low] - up, codes[low] | low_bit
+                low += 1
+            else:
+                merged[k], merged_codes[k] = sums[high] + up, codes[high] | high_bit
+                high += 1
+        sums, codes = merged, merged_codes
+    return sums, codes
+
+
+@njit(nogil=True, cache=True)
+def _cancelling(left, right, width, most):  # type: ignore[no-untyped-def]
+    """Pairs of places whose sums cancel up to the width; one more than `most` if there are more."""
+    first, second = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    found, top = 0, right.size - 1
+    for i in range(left.size):
+        while top >= 0 and left[i] + right[top] > width:
+            top -= 1
+        k = top
+        while k >= 0 and left[i] + right[k] >= -width:
+            first[found], second[found] = i, k
+            found += 1
+            k -= 1
+            if found > most:
+                return first, second
+    return first[:found], second[:found]
+
+
+def signs_that_cancel(numbers: NDArray[np.float64], width: float) -> NDArray[np.float64] | None:
+    """Every sign vector, one per row, for which `|sum_i s_i numbers_i| <= width`; None if there are too many.
+
+    The first sign is +1: sign vectors come in pairs.
+    """
+    half = numbers.size // 2
+    halves = numbers[1 : half + 1], numbers[half + 1 :]
+    (left, left_codes), (right, right_codes) = map(sorted_sums, halves)
+    i, k = _cancelling(left + numbers[0], right, width, MOST_PAIRS)
+    if i.size > MOST_PAIRS:
+        return None
+    parts = [
+        1.0 - 2.0 * (codes[where][:, None] >> np.arange(own.size) & 1)
+        for own, codes, where in zip(halves, (left_codes, right_codes), (i, k), strict=True)
+    ]
+    return np.hstack([np.ones((i.size, 1)), *parts])

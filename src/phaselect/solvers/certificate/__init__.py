@@ -1,0 +1,1 @@
+"""Is an answer the only one? fit, close look, enumeration, groups, general position; the rules are in `judge`."""

@@ -1,0 +1,71 @@
+"""All sign vectors, for few unknowns: the answer is the only one, or here is another. No assumption about A.
+
+Some rows are chosen, enough to fix x and a few more. Signs that fit these exactly solve linear equations in +-1
+unknowns, and are all found by meeting in the middle on a random combination of the equations; each gives an x that the
+other rows accept or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg import qr
+
+from phaselect.backends.host.subset_sums import MOST_PAIRS, signs_that_cancel
+from phaselect.backends.interface import Vector
+from phaselect.problem.streams import Purpose, stream
+from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, SAME, CloseLook
+
+MOST = FEW_UNKNOWNS
+"""Rows that are chosen at most: 2^21 sums for each half, a tenth of a second."""
+BLOCK = 4096
+
+
+class TooManyCoincidences(Exception):
+    """More sign vectors fit the chosen rows than can be tried on the others."""
+
+
+def enumerable(look: CloseLook) -> bool:
+    """Are there so few unknowns, all of them seen, that every sign vector can be tried?"""
+    return look.unseen.shape[1] == 0 and look.unknowns < most_rows(look.rounding)
+
+
+def most_rows(rounding: float) -> int:
+    """Rows that can be chosen: more of them, and too many sums would cancel by chance, up to rounding."""
+    return min(MOST, int(np.log2(MOST_PAIRS / (1e4 * rounding))))
+
+
+def rivals(look: CloseLook, seed: int) -> Iterator[Vector]:
+    """Every other x that may fit all data; the caller makes sure that it does.
+
+    seed: of the random combination.
+    """
+    if len(look.v) == look.unknowns:  # nothing is left over to tell signs apart
+        yield from (look.from_signed(_flipped(look.v, k)) for k in range(1, len(look.v)))
+        return
+    chosen = qr(look.B.T, mode="r", pivoting=True)[1][: most_rows(look.rounding)]  # the first ones fix x
+    B, v = look.B[chosen], look.v[chosen]
+    weights = _left_over(B) @ stream(seed, Purpose.ENUMERATION).standard_normal(len(chosen) - look.unknowns)
+    numbers = weights * v  # in the gauge of the answer, whose signs are all +1
+    width = float(SAME * EXACT * np.abs(weights).sum() + 1e-14 * np.abs(numbers).sum())
+    gauges = signs_that_cancel(numbers, width)
+    if gauges is None:
+        raise TooManyCoincidences
+    inverse = np.linalg.pinv(B)
+    for start in range(0, len(gauges), BLOCK):
+        some = gauges[start : start + BLOCK]
+        others = some[(some < 0).any(axis=1)]
+        z = others * v @ inverse.T @ look.B.T
+        slack = 10 * SAME * EXACT + 1e-14 * look.condition * np.abs(look.v).max()  # a first sieve
+        for signed in np.sign(z[(np.abs(np.abs(z) - np.abs(look.v)) <= slack).all(axis=1)]):
+            yield look.from_signed(signed * np.abs(look.v))
+
+
+def _left_over(B: Vector) -> Vector:
+    """Orthonormal columns, orthogonal to the range of B: what signed measurements must be orthogonal to."""
+    return np.asarray(np.linalg.qr(B, mode="complete")[0][:, B.shape[1] :])
+
+
+def _flipped(v: Vector, k: int) -> Vector:
+    return np.where(np.arange(len(v)) == k, -v, v)

@@ -1,0 +1,75 @@
+"""Groups of measurements that can be flipped without harm: where A falls into parts, or nearly so.
+
+Measurements influence each other through `K = A (A^T A)^-1 A^T`. Candidates are the groups of a hierarchy made of the
+strongest influences first, and those that the slowest modes of a walk along the influences tell apart. Whether one can
+be flipped is not inferred from K but tried: the flipped measurements must be in the range of A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from phaselect.backends.interface import Vector
+from phaselect.solvers.certificate.close_look import MOST_ROWS, CloseLook
+
+MODES = 6
+SMALL = 1e3
+"""Units of rounding up to which what a group leaves may be nothing; whether it is, is seen when x is computed."""
+
+
+def rivals(look: CloseLook) -> Iterator[Vector]:
+    """Another x for each group that can be flipped."""
+    if len(look.v) > MOST_ROWS:
+        return
+    K = look.Q @ look.Q.T
+    left = np.diag(look.v) - K * look.v  # column i: what measurement i alone leaves
+    for group in _flippable_in_hierarchy(K, left):
+        yield look.from_signed(np.where(group, -look.v, look.v))
+    for order in _orders(K):
+        for group in _flippable_in_order(order, left):
+            yield look.from_signed(np.where(group, -look.v, look.v))
+
+
+def _small(left: Vector) -> NDArray[np.bool_]:
+    """Which columns are residuals of rounding alone?"""
+    return np.asarray(np.abs(left).max(axis=0) <= SMALL)
+
+
+def _flippable_in_hierarchy(K: Vector, left: Vector) -> Iterator[NDArray[np.bool_]]:
+    """Groups that form as ever weaker influences are taken for ties."""
+    size = len(K)
+    distance = -np.log(np.maximum(np.abs(K[np.triu_indices(size, 1)]), 1e-300))
+    members = np.zeros((2 * size - 1, size), dtype=bool)
+    members[:size] = np.eye(size, dtype=bool)
+    for k, (one, other, *_) in enumerate(linkage(distance, method="single")):
+        members[size + k] = members[int(one)] | members[int(other)]
+    groups = members[:-1]
+    for where in np.flatnonzero(_small(left @ groups.T)):
+        yield groups[where]
+
+
+def _orders(K: Vector) -> Iterator[NDArray[np.int64]]:
+    """The measurements in the order of each of the slowest modes."""
+    if len(K) <= MODES + 1:
+        return
+    leverage = np.sqrt(np.maximum(np.diag(K), 1e-12))
+    try:
+        modes = eigsh(K**2 / np.outer(leverage, leverage), k=MODES, v0=leverage)[1]
+    except ArpackError:
+        return
+    for mode in modes.T[::-1]:
+        yield np.argsort(mode / leverage)
+
+
+def _flippable_in_order(order: NDArray[np.int64], left: Vector) -> Iterator[NDArray[np.bool_]]:
+    """Groups of the first few in the order."""
+    added = np.cumsum(left[:, order], axis=1)[:, :-1]
+    for last in np.flatnonzero(_small(added)):
+        group = np.zeros(len(order), dtype=bool)
+        group[order[: last + 1]] = True
+        yield group

@@ -1,0 +1,93 @@
+"""Is an answer the only one? The rules; docs/conventions.md has the reasoning.
+
+Few unknowns: every sign vector is tried. More: the answer is certified if wrong sign vectors have no chance to fit as
+well, and nothing about A and x is special. Where something is, another answer is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from phaselect.backends.interface import Vector
+from phaselect.equations.arrays import Array
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.streams import Purpose, stream
+from phaselect.solvers.certificate import enumeration, groups
+from phaselect.solvers.certificate.close_look import EXACT, CloseLook, Inspected, affordable, look_closely
+from phaselect.solvers.certificate.impostors import log10_impostors
+from phaselect.solvers.certificate.position import distinct_rows, doubts
+from phaselect.solvers.certificate.ties import by_parts
+from phaselect.solvers.finish import EXACT_FIT, Answer, Support
+from phaselect.solvers.result import Certificate
+from phaselect.solvers.verdict import Grade, Judged
+
+CERTIFIED_BELOW = -6.0
+"""An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
+
+
+def fits_exactly(answer: Answer) -> Array:
+    """To rounding, each measurement by itself; of an answer, or of each of a stack."""
+    return (np.asarray(answer.excess) <= EXACT) & (np.asarray(answer.fit) <= EXACT_FIT)
+
+
+def data_seed(y: Array) -> int:
+    """A seed for random probes, from the data: nobody can have built A against them."""
+    return int.from_bytes(np.asarray(y, dtype=np.float64).tobytes()[:64], "little")
+
+
+def probe_points(y: Array, n: int) -> Vector:
+    """Two random points for the rank probe."""
+    return stream(data_seed(y), Purpose.RANK_PROBE).standard_normal((2, n))
+
+
+def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
+    """Judge an answer to exact data. `problem` is asked for only where the answer fits.
+
+    y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine.
+    """
+    fit, n = float(answer.fit), answer.x.size
+    if not fits_exactly(answer):
+        log10 = log10_impostors(fit, y.size, n)
+        return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
+    if support is None:
+        return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
+    own, seed = problem(), data_seed(y)
+    distinct = distinct_rows(support.images, float(own.rounding))
+    log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
+    reasons = list(doubts(own, answer.x, distinct, seed))
+    plain = bool(support.full_rank and support.linked) and not reasons
+    if affordable(own) and (n < enumeration.MOST or not plain):
+        inspected = _by_close_look(look_closely(own, answer.x), seed)
+    else:
+        inspected = Inspected() if plain else by_parts(own, answer, support)
+    if inspected.rival is not None:
+        return Judged(Grade.AMBIGUOUS, fit, log10, rival=inspected.rival)
+    if inspected.proved:
+        return Judged(Grade.CERTIFIED, fit, log10, Certificate.ENUMERATED)
+    reasons += [inspected.doubt] if inspected.doubt else []
+    if log10 > CERTIFIED_BELOW:
+        reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well; add measurements")
+    if reasons:
+        return Judged(Grade.UNCERTIFIED, fit, log10, reason=reasons[0])
+    return Judged(Grade.CERTIFIED, fit, log10, Certificate.GENERAL_POSITION)
+
+
+def _by_close_look(look: CloseLook, seed: int) -> Inspected:
+    """Directions that nothing sees, groups that can be flipped, and, for few unknowns, every sign vector."""
+    if look.unseen.size:
+        return Inspected(look.first_rival(_unseen(look)), doubt="columns of A are dependent, or nearly so")
+    rival = look.first_rival(groups.rivals(look))
+    if rival is not None or not enumeration.enumerable(look):
+        return Inspected(rival)
+    try:
+        return Inspected(look.first_rival(enumeration.rivals(look, seed)), proved=True)
+    except enumeration.TooManyCoincidences:
+        return Inspected(doubt="too many sign vectors fit part of the data exactly; measure with random rows")
+
+
+def _unseen(look: CloseLook) -> Iterator[Vector]:
+    """The answer, moved along a direction that no measurement sees."""
+    for direction in look.unseen.T:
+        yield look.x + direction * np.linalg.norm(look.x) / np.linalg.norm(direction)

@@ -1,0 +1,123 @@
+"""What an attempt came to, what several came to together, and whether more would be in vain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phaselect.problem.schedule import Schedule
+from phaselect.solvers.finish import Answer
+from phaselect.solvers.protocol import Solver
+from phaselect.solvers.verdict import Ended, Grade, Judged
+
+ROUNDED, AGREEING = 1e-6, 3
+"""mse_y up to which rounding may be what is left, once so many attempts came to the same x."""
+SAME_NEARLY, SAME_EXACTLY = 1e-2, 1e-5
+"""Relative distance up to which two attempts came to the same x: where they fit nearly, and where they fit exactly."""
+LOOKS_ELSEWHERE = 2
+"""Attempts from elsewhere to find another answer, where one fits and is not shown to be the only one."""
+HOPELESS = -6.0
+"""log10_impostors above which these tell nothing: answers to be found are expected to be impostors."""
+EXACT = {Grade.CERTIFIED: 3, Grade.AMBIGUOUS: 2, Grade.UNCERTIFIED: 1}
+"""Grades of answers that fit exactly, and which of two to keep."""
+
+
+class Attempt(NamedTuple):
+    """One start of a solver: `number` counts those of its stage, `stream` all of the search."""
+
+    solver: Solver
+    schedule: Schedule
+    number: int
+    stream: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an attempt came to for one member."""
+
+    attempt: Attempt
+    answer: Answer
+    judged: Judged
+    ended: Ended
+    rows: list[dict[str, float]]
+    truth: dict[str, float]
+    sweeps: float
+    seconds: float
+    state: Any = None
+
+    @property
+    def grade(self) -> Grade:
+        """What the data say of the answer."""
+        return self.judged.grade
+
+    def better_than(self, other: Outcome) -> bool:
+        """What to keep of two attempts at a problem."""
+        if self.grade in EXACT or other.grade in EXACT:
+            return EXACT.get(self.grade, 0) > EXACT.get(other.grade, 0)
+        return np.isnan(other.judged.mse_y) or self.judged.mse_y < other.judged.mse_y
+
+    def agrees_with(self, other: Outcome) -> bool:
+        """Is it the same x, up to its sign?"""
+        x, own = other.answer.x, self.answer.x
+        apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x))
+        both = self.grade in EXACT and other.grade in EXACT
+        return bool(apart <= (SAME_EXACTLY if both else SAME_NEARLY) * np.linalg.norm(x))
+
+    def with_rival(self, other: Outcome) -> Outcome:
+        """The other answer fits as well."""
+        judged = self.judged._replace(grade=Grade.AMBIGUOUS, reason="", rival=other.answer.x)
+        return replace(self, judged=judged)
+
+
+@dataclass
+class Seen:
+    """The attempts at one problem: the best of them, how many came to its x, and how many since it fits exactly."""
+
+    best: Outcome | None = None
+    attempts: int = 0
+    agreeing: int = 0
+    elsewhere: int = 0
+
+    def note(self, outcome: Outcome) -> None:
+        """Count an attempt, and keep it if it is better."""
+        self.attempts += 1
+        best = self.best
+        if best is None:
+            self.best, self.agreeing = outcome, 1
+            return
+        same = outcome.agrees_with(best)
+        self.elsewhere += best.grade in EXACT
+        if best.grade is Grade.UNCERTIFIED and outcome.grade is Grade.UNCERTIFIED and not same:
+            self.best = best.with_rival(outcome)
+        elif outcome.better_than(best):
+            self.best, self.agreeing = outcome, 1 + self.agreeing * same
+        else:
+            self.agreeing += same
+
+    def settled(self, noise_level: float) -> bool:
+        """Would more attempts be in vain?
+
+        An answer that fits and is not shown to be the only one is worth a look from elsewhere. One that fits nearly is
+        that of rounded data if several attempts, each from a start of its own, came to it; one alone may be stuck.
+        """
+        if self.best is None:
+            return False
+        judged = self.best.judged
+        if noise_level:
+            return judged.mse_y < noise_level
+        if judged.grade is Grade.UNCERTIFIED:
+            return judged.log10_impostors > HOPELESS or self.elsewhere >= LOOKS_ELSEWHERE
+        if judged.grade is Grade.INEXACT:
+            return judged.mse_y < ROUNDED and self.agreeing >= AGREEING
+        return judged.grade is not Grade.OPEN
+
+    def reason(self) -> str:
+        """Why there is no certificate, or what speaks for noise."""
+        if self.best is None or self.best.grade is not Grade.INEXACT:
+            return "" if self.best is None else self.best.judged.reason
+        return (
+            f"{self.best.judged.mse_y:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} searches "
+            "came to it; if that is noise or rounding, give noise=variance, if not, more time or another seed may help"
+        )
