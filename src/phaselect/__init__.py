@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from phaselect.solvers.message_passing import AMP
     from phaselect.solvers.population_annealing import PopulationAnnealing
     from phaselect.solvers.protocol import Progress, Solver
-    from phaselect.solvers.result import Result, Status
+    from phaselect.solvers.result import Certificate, Result, Status
     from phaselect.solvers.simulated_annealing import SimulatedAnnealing
     from phaselect.solvers.solve import solve
 
 __all__ = [
     "AMP",
     "AlternatingMinimisation",
+    "Certificate",
     "InputError",
     "Instance",
     "Langevin",
@@ -43,6 +44,7 @@ __version__ = "0.2.0.dev0"
 _HOMES = {
     "AMP": "phaselect.solvers.message_passing",
     "AlternatingMinimisation": "phaselect.solvers.baselines",
+    "Certificate": "phaselect.solvers.result",
     "InputError": "phaselect.base.errors",
     "Instance": "phaselect.problem.instance",
     "Langevin": "phaselect.solvers.langevin",

@@ -24,7 +24,8 @@ def drawn(seeds, chosen=None, dtype="float32"):
 
 def test_drawn_instances_are_the_paper_s():
     """iid Gaussian A of variance 1/N, x0 of norm sqrt(N), magnitudes of `A x0`, in normalised units."""
-    A, (scales, y, normalised_x0, signs), x_scale = drawn(SEEDS)
+    A, (scales, y, normalised_x0, signs, rounding), x_scale = drawn(SEEDS)
+    np.testing.assert_array_equal(rounding, np.finfo(np.float32).eps)
     assert A.shape == (12, ROWS, N)
     assert A.dtype == "float32"
     assert kstest(A.ravel() * np.sqrt(N), "norm").pvalue > 1e-3
@@ -47,7 +48,7 @@ def test_drawn_instances_are_the_paper_s():
 
 def test_drawn_instances_belong_to_their_seeds():
     """Whatever else is in the batch, in whatever place and dtype; also by itself."""
-    A, (_, y, x0, _), _ = drawn(SEEDS)
+    A, (_, y, x0, *_), _ = drawn(SEEDS)
     again, (_, y_again, *_), _ = drawn([5, *range(30, 40), 3])
     np.testing.assert_array_equal(again[[0, 11]], A[[5, 3]])
     np.testing.assert_allclose(y_again[[0, 11]], y[[5, 3]], rtol=1e-12)

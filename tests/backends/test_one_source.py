@@ -15,7 +15,7 @@ from phaselect.equations.least_squares import least_squares
 from phaselect.equations.regression import sign_columns
 from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import estimate_columns, sign_overlap
-from phaselect.solvers.certificate import probe_points
+from phaselect.solvers.certificate.judge import probe_points
 from phaselect.solvers.finish import examine, influence, refine_estimate, refine_signs, take_as_it_is, truth
 from tests.backends.shapes import PROBLEM, ROWS, N, random_signs, result_of, there
 
@@ -156,26 +156,36 @@ def test_least_squares_with_mending():
     np.testing.assert_allclose(found.x, own.x0, atol=1e-8)
 
 
+def in_roundings(refine):
+    """What is left is rounding, and that is another on each backend: its size alone is compared."""
+
+    def refined(problem, start):
+        answer = refine(problem, start)
+        return answer._replace(excess=answer.excess < 16)
+
+    return refined
+
+
 def test_the_answer():
     own = in_other_units().normalised
     poor = agree(take_as_it_is, X)
-    assert poor.missed
+    assert poor.excess > 1e9
     np.testing.assert_array_equal(agree(refine_estimate, X).x, X)  # nothing to refine
     for answer in (
-        agree(refine_estimate, own.x0 + 1e-3 * X, error=1e-8),
-        agree(refine_signs, own.signs, error=1e-8),
+        agree(in_roundings(refine_estimate), own.x0 + 1e-3 * X, error=1e-8),
+        agree(in_roundings(refine_signs), own.signs, error=1e-8),
     ):
         np.testing.assert_allclose(answer.x, own.x0, atol=1e-8)
         np.testing.assert_array_equal(answer.signs, own.signs)
         assert answer.fit < 1e-18
-        assert not answer.missed
+        assert answer.excess
     found = agree(truth, own.x0, own.signs)
     assert found == {"m": pytest.approx(1), "O": 1, "mse_x": pytest.approx(0, abs=1e-20)}
 
 
 def test_what_the_certificate_asks():
     own = in_other_units().normalised
-    support = agree(examine, probe_points(own.y, N))
+    support = agree(examine, probe_points(own.y, N), error=1e-6)
     assert support.full_rank
     assert support.linked
     A = own.scale[:, None] * own.matrix.entries()
@@ -184,7 +194,7 @@ def test_what_the_certificate_asks():
         np.testing.assert_allclose(agree(influence, i, error=1e-6), K[:, i], atol=1e-6)
     A = PROBLEM.A.copy()
     A[:, 4] = A[:, 17]
-    assert not agree(examine, probe_points(own.y, N), problem=Instance(A, PROBLEM.y)).full_rank
+    assert not agree(examine, probe_points(own.y, N), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
 
 
 def iterate(problem, beliefs, mu, lam, psi):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from phaselect import gaussian_instance
-from phaselect.equations.signs import against_truth, estimate_columns, missed, mse_x, overlap, sign_overlap, signs_of
+from phaselect.equations.signs import against_truth, estimate_columns, excess, mse_x, overlap, sign_overlap, signs_of
 
 
 def test_zero_counts_as_plus():
@@ -36,8 +36,7 @@ def test_columns_of_an_estimate_are_the_energies_of_the_paper():
     assert row["O"] == pytest.approx(abs(np.sign(A @ x0) @ best) / 9)
 
 
-def test_one_measurement_not_met_is_a_miss():
-    y = np.array([1.0, 1e-6, 2.0])
-    assert missed(y, np.array([0.0, 2e-7, 0.0]))
-    assert not missed(y, np.array([0.0, 1e-9, 0.0]))
-    assert not missed(y, np.array([0.0, 1e-3, 0.0]))  # a residual above y there tells nothing of this sign
+def test_the_worst_measurement_counts_by_its_own_rounding():
+    sizes = np.array([1.0, 1e-6, 2.0])
+    assert excess(np.array([3e-16, -6e-22, 2e-16]), sizes, 1e-16) == pytest.approx(6)
+    assert excess(np.zeros(3), 0 * sizes, 1e-16) == 0

@@ -30,8 +30,8 @@ from phaselect import (
 from phaselect.backends.jax import devices
 from phaselect.problem.ensembles import InstanceBatch, as_batch
 from phaselect.solvers import cohort, loop, restarts
-from phaselect.solvers.certificate import judge
-from phaselect.solvers.finish import Answer, Support
+from phaselect.solvers.certificate.judge import judge, probe_points
+from phaselect.solvers.finish import Answer, examine
 from phaselect.solvers.verdict import Grade
 from tests.backends.shapes import ANNEAL, EXACT, PLAN, PROBLEMS, ROWS, N, close_to, unsolvable
 from tests.solvers.matrices import bridge_of_zero, instance, lonely_measurement, repeated, sparse_signal
@@ -234,8 +234,8 @@ def test_ties_of_the_whole_are_not_enough():
     members = cohort.Cohort(SOLVER, stacked, cohort.Together(jax.devices("cpu")[0]))
     for k, (one, grade) in enumerate([(MEMBERS[0], Grade.CERTIFIED), (problem, Grade.AMBIGUOUS)]):
         own = one.normalised
-        answer = Answer(own.x0, own.signs, np.float64(0), missed=False)
-        support = Support(full_rank=True, linked=True)
+        answer = Answer(own.x0, own.signs, np.float64(0), np.float64(0))
+        support = examine(own, probe_points(own.y, own.n))._replace(linked=True)
         assert judge(lambda k=k: members.member(k), own.y, answer, support).grade is grade
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from phaselect import Instance, gaussian_instance
-from phaselect.solvers.certificate import probe_points
+from phaselect.solvers.certificate.judge import probe_points
 from phaselect.solvers.finish import WORTH_REFINING, examine, refine_estimate, refine_signs, take_as_it_is
 
 
@@ -20,7 +20,7 @@ def test_true_signs_give_the_signal():
     answer = refine_signs(own, own.signs)
     np.testing.assert_allclose(answer.x * problem.units.x_scale, problem.x0, rtol=1e-10)
     assert answer.fit < 1e-25
-    assert not answer.missed
+    assert answer.excess < 4
 
 
 def test_an_estimate_near_the_truth_is_refined_to_full_precision():

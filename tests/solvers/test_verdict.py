@@ -42,12 +42,3 @@ def test_noisy_data(grade, ended, mse_y, status):
 def test_the_table_has_every_grade_and_every_end():
     assert set(EXACT) == set(Grade)
     assert all(set(row) == set(Ended) for row in EXACT.values())
-
-
-@pytest.mark.parametrize("grade", Grade)
-def test_more_search_is_in_vain(grade):
-    """For exact data when the answer fits; for noisy data when it fits better than the noise allows on average."""
-    assert Judged(grade, 0.0, 0.0).settled(0.0) == (grade is not Grade.OPEN)
-    assert Judged(grade, 1e-2, 0.0).settled(0.0) == (grade not in (Grade.OPEN, Grade.INEXACT))
-    assert Judged(grade, 0.9 * NOISE, 0.0).settled(NOISE)
-    assert not Judged(grade, 1.1 * NOISE, 0.0).settled(NOISE)

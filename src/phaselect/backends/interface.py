@@ -91,6 +91,9 @@ class Matrix(Protocol):
     def row_powers(self) -> Vector:
         """Squared norm of each row, or their mean in every place where rows cannot be told apart."""
 
+    def row(self, i: int) -> Vector:
+        """One of its rows."""
+
     def empty_column(self) -> int | None:
         """The first column of zeros, if there is one and it can be told."""
 

@@ -59,11 +59,12 @@ class Outcome:
         return np.isnan(other.judged.mse_y) or self.judged.mse_y < other.judged.mse_y
 
     def agrees_with(self, other: Outcome) -> bool:
-        """Is it the same x, up to its sign?"""
+        """Is it the same x, up to its sign? Two that fit exactly, with the same signs, differ by rounding alone."""
         x, own = other.answer.x, self.answer.x
-        apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x))
         both = self.grade in EXACT and other.grade in EXACT
-        return bool(apart <= (SAME_EXACTLY if both else SAME_NEARLY) * np.linalg.norm(x))
+        apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x)) / np.linalg.norm(x)
+        same_signs = np.abs(self.answer.signs @ other.answer.signs) == self.answer.signs.size
+        return bool(apart <= (SAME_EXACTLY if both else SAME_NEARLY) or (both and same_signs))
 
     def with_rival(self, other: Outcome) -> Outcome:
         """The other answer fits as well."""

@@ -48,7 +48,7 @@ def solve(
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(200, 1.3, seed=0)
     >>> phaselect.solve(problem.A, problem.y).status
-    <Status.RECOVERED: 'recovered: x is certified, unique up to its global sign'>
+    <Status.RECOVERED: 'recovered: x is certified'>
     """
     problem = _problem(A, y)
     if device is not None:

@@ -136,6 +136,10 @@ class Dense(InMemory):
         """Squared norm of each row, in float64."""
         return np.asarray(np.einsum("ij,ij->i", self.A, self.A, dtype=np.float64))
 
+    def row(self, i: int) -> Vector:
+        """One of its rows."""
+        return np.asarray(self.A[i], dtype=np.float64)
+
     def empty_column(self) -> int | None:
         """The first column of zeros."""
         empty = ~self.A.any(axis=0)
@@ -204,6 +208,10 @@ class Operator(InMemory):
             signs = np.random.default_rng(0).choice([-1.0, 1.0], (64, columns))
             total = float(np.mean([np.sum(self.measure(r) ** 2) for r in signs]))
         return np.full(rows, total / rows)
+
+    def row(self, i: int) -> Vector:
+        """One of its rows, by a product."""
+        return self.backproject(np.eye(1, self.shape[0], i)[0])
 
     def empty_column(self) -> int | None:
         """Not looked for."""

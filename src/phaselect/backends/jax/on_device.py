@@ -149,6 +149,10 @@ class DeviceMatrix:
         """Squared norm of each row."""
         return self._powers[0][: self.rows]
 
+    def row(self, i: int) -> Vector:
+        """One of its rows."""
+        return np.asarray(self.compiled(_row)(self.A, i), dtype=np.float64)
+
     def empty_column(self) -> int | None:
         """The first column of zeros."""
         empty = self._powers[1] == 0
@@ -221,6 +225,10 @@ class DeviceMatrix:
 @cache
 def _compiled(function: Callable[..., Any], everywhere: Any) -> Callable[..., Any]:
     return jax.jit(function, out_shardings=everywhere, compiler_options=NO_TUNING)  # type: ignore[no-any-return]
+
+
+def _row(A: Array, i: Array) -> Array:
+    return A[i]
 
 
 def _powers(A: Array) -> Any:

@@ -42,7 +42,8 @@ def rivals(look: CloseLook, seed: int) -> Iterator[Vector]:
     seed: of the random combination.
     """
     if len(look.v) == look.unknowns:  # nothing is left over to tell signs apart
-        yield from (look.from_signed(_flipped(look.v, k)) for k in range(1, len(look.v)))
+        for k in range(1, len(look.v)):
+            yield look.from_signed(_flipped(look.v, k))
         return
     chosen = qr(look.B.T, mode="r", pivoting=True)[1][: most_rows(look.rounding)]  # the first ones fix x
     B, v = look.B[chosen], look.v[chosen]

@@ -24,7 +24,7 @@ SMALL = 1e3
 
 def rivals(look: CloseLook) -> Iterator[Vector]:
     """Another x for each group that can be flipped."""
-    if len(look.v) > MOST_ROWS:
+    if not 1 < len(look.v) <= MOST_ROWS:
         return
     K = look.Q @ look.Q.T
     left = np.diag(look.v) - K * look.v  # column i: what measurement i alone leaves

@@ -17,12 +17,14 @@ from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import enumeration, groups
 from phaselect.solvers.certificate.close_look import EXACT, CloseLook, Inspected, affordable, look_closely
 from phaselect.solvers.certificate.impostors import log10_impostors
-from phaselect.solvers.certificate.position import distinct_rows, doubts
+from phaselect.solvers.certificate.position import distinct_rows, doubts, special
 from phaselect.solvers.certificate.ties import by_parts
 from phaselect.solvers.finish import EXACT_FIT, Answer, Support
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import Grade, Judged
 
+QUICK = 200
+"""Measurements up to which a close look takes no time worth saving."""
 CERTIFIED_BELOW = -6.0
 """An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
 
@@ -56,9 +58,10 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     own, seed = problem(), data_seed(y)
     distinct = distinct_rows(support.images, float(own.rounding))
     log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
-    reasons = list(doubts(own, answer.x, distinct, seed))
-    plain = bool(support.full_rank and support.linked) and not reasons
-    if affordable(own) and (n < enumeration.MOST or not plain):
+    uncommon = special(own, seed)
+    reasons = list(doubts(own, answer.x, distinct, uncommon))
+    plain = bool(support.full_rank and support.linked) and not uncommon and not reasons
+    if affordable(own) and (n < enumeration.MOST or y.size <= QUICK or not plain):
         inspected = _by_close_look(look_closely(own, answer.x), seed)
     else:
         inspected = Inspected() if plain else by_parts(own, answer, support)
@@ -77,14 +80,14 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:
     """Directions that nothing sees, groups that can be flipped, and, for few unknowns, every sign vector."""
     if look.unseen.size:
-        return Inspected(look.first_rival(_unseen(look)), doubt="columns of A are dependent, or nearly so")
+        return Inspected(next(filter(look.fits, _unseen(look)), None), doubt="columns of A are dependent, or nearly so")
     rival = look.first_rival(groups.rivals(look))
     if rival is not None or not enumeration.enumerable(look):
         return Inspected(rival)
     try:
         return Inspected(look.first_rival(enumeration.rivals(look, seed)), proved=True)
     except enumeration.TooManyCoincidences:
-        return Inspected(doubt="too many sign vectors fit part of the data exactly; measure with random rows")
+        return Inspected()
 
 
 def _unseen(look: CloseLook) -> Iterator[Vector]:

@@ -20,21 +20,21 @@ MANY = 0.05
 ROWS_LOOKED_AT = 8
 
 
-def doubts(problem: Normalised, x: Vector, distinct: NDArray[np.bool_], seed: int) -> Iterator[str]:
-    """What is special, in words, with what would settle it. distinct: rows that are not multiples of others."""
+def doubts(problem: Normalised, x: Vector, distinct: NDArray[np.bool_], uncommon: bool) -> Iterator[str]:
+    """What speaks against it, in words. distinct: rows that are not multiples of others. uncommon: see `special`."""
     y = np.asarray(problem.y)
     if tiny := int(np.sum(y <= NEGLIGIBLE)):
         yield f"{_count(tiny, 'measurement')} of zero, or nearly, {'leaves' if tiny == 1 else 'leave'} signs open"
     if repeated(y[distinct], max(EQUAL, float(problem.rounding))) > MANY:
         yield "y has few distinct values, so that sums may agree by coincidence"
-    if (zeros := int(np.sum(np.abs(x) <= NEGLIGIBLE * np.sqrt(np.mean(x**2))))) and special(problem, seed):
+    if (zeros := int(np.sum(np.abs(x) <= NEGLIGIBLE * np.sqrt(np.mean(x**2))))) and uncommon:
         yield f"x has {_count(zeros, 'exact zero')}, and A is special there: magnitudes repeat, or are zero"
 
 
 def special(problem: Normalised, seed: int) -> bool:
     """Do some of the rows of A have many zeros or repeated magnitudes?"""
     rows = stream(seed, Purpose.ROWS).choice(problem.m_rows, min(ROWS_LOOKED_AT, problem.m_rows), replace=False)
-    return any(_is_special(problem.matrix.backproject(np.eye(1, problem.m_rows, int(i))[0])) for i in rows)
+    return any(_is_special(problem.matrix.row(int(i))) for i in rows)
 
 
 def _is_special(row: Vector) -> bool:

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from phaselect import gaussian_instance
-from phaselect.solvers.impostors import log10_impostors
+from phaselect.solvers.certificate.impostors import log10_impostors
 from tests.exact import all_signs, energies, normalised
 
 
