@@ -15,7 +15,7 @@ readings = np.abs(probes @ coefficients)  # what the sensor tells
 
 with progress_bar() as bar:
     result = phaselect.solve(probes, readings, progress=bar)
-print(result.status.value)
+print(result.message)
 print(f"relative misfit {result.mse_y:.1e}; expected number of impostors 10^{result.log10_impostors:.0f}")
 
 new_probe = rng.normal(scale=0.02, size=150)

@@ -26,7 +26,7 @@ from phaselect.backends.jax.devices import free_bytes, on, pick
 from phaselect.backends.jax.flips import block_by_kernel, block_by_loop
 from phaselect.backends.jax.products import adjoint, forward
 from phaselect.solvers.certificate.close_look import EXACT
-from phaselect.solvers.certificate.judge import probe_points
+from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import examine, refine_estimate
 
 pytestmark = [
@@ -164,10 +164,10 @@ def test_least_squares_and_the_certificate_with_the_copy(large):
     assert float(answer.fit) < 1e-18
     assert float(answer.excess) < EXACT
     np.testing.assert_allclose(np.asarray(answer.x), own.x0, atol=1e-8)
-    support = own.compiled(examine)(own, probe_points(own.y, own.n))
+    support = own.compiled(examine)(own, *probes(own.y, own.n))
     assert bool(support.full_rank)
     assert bool(support.linked)
     with on(None):
         twins = Instance(large.A.at[:, 4].set(large.A[:, 17]), large.y).normalised
     twins = twins._replace(matrix=twins.matrix.ready)
-    assert not bool(twins.compiled(examine)(twins, probe_points(own.y, own.n)).full_rank)
+    assert not bool(twins.compiled(examine)(twins, *probes(own.y, own.n)).full_rank)

@@ -15,7 +15,7 @@ from phaselect.equations.least_squares import least_squares
 from phaselect.equations.regression import sign_columns
 from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import estimate_columns, sign_overlap
-from phaselect.solvers.certificate.judge import probe_points
+from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import examine, influence, refine_estimate, refine_signs, take_as_it_is, truth
 from tests.backends.shapes import PROBLEM, ROWS, N, random_signs, result_of, there
 
@@ -185,7 +185,7 @@ def test_the_answer():
 
 def test_what_the_certificate_asks():
     own = in_other_units().normalised
-    support = agree(examine, probe_points(own.y, N), error=1e-6)
+    support = agree(examine, *probes(own.y, N), error=1e-6)
     assert support.full_rank
     assert support.linked
     A = own.scale[:, None] * own.matrix.entries()
@@ -194,7 +194,7 @@ def test_what_the_certificate_asks():
         np.testing.assert_allclose(agree(influence, i, error=1e-6), K[:, i], atol=1e-6)
     A = PROBLEM.A.copy()
     A[:, 4] = A[:, 17]
-    assert not agree(examine, probe_points(own.y, N), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
+    assert not agree(examine, *probes(own.y, N), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
 
 
 def iterate(problem, beliefs, mu, lam, psi):

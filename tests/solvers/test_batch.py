@@ -30,7 +30,7 @@ from phaselect import (
 from phaselect.backends.jax import devices
 from phaselect.problem.ensembles import InstanceBatch, as_batch
 from phaselect.solvers import cohort, loop, restarts
-from phaselect.solvers.certificate.judge import judge, probe_points
+from phaselect.solvers.certificate.judge import judge, probes
 from phaselect.solvers.finish import Answer, examine
 from phaselect.solvers.verdict import Grade
 from tests.backends.shapes import ANNEAL, EXACT, PLAN, PROBLEMS, ROWS, N, close_to, unsolvable
@@ -235,7 +235,7 @@ def test_ties_of_the_whole_are_not_enough():
     for k, (one, grade) in enumerate([(MEMBERS[0], Grade.CERTIFIED), (problem, Grade.AMBIGUOUS)]):
         own = one.normalised
         answer = Answer(own.x0, own.signs, np.float64(0), np.float64(0))
-        support = examine(own, probe_points(own.y, own.n))._replace(linked=True)
+        support = examine(own, *probes(own.y, own.n))._replace(linked=True)
         assert judge(lambda k=k: members.member(k), own.y, answer, support).grade is grade
 
 

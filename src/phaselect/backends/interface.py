@@ -91,9 +91,6 @@ class Matrix(Protocol):
     def row_powers(self) -> Vector:
         """Squared norm of each row, or their mean in every place where rows cannot be told apart."""
 
-    def row(self, i: int) -> Vector:
-        """One of its rows."""
-
     def empty_column(self) -> int | None:
         """The first column of zeros, if there is one and it can be told."""
 
@@ -103,14 +100,14 @@ class Matrix(Protocol):
     def rows_kept(self, kept: NDArray[np.bool_]) -> Any:
         """The matrix of these rows alone."""
 
-    def columns_kept(self, kept: NDArray[np.bool_]) -> Any:
-        """A matrix of the same shape with the other columns set to zero; it shares no SVD with this one."""
-
     def apply(self, x: Array) -> Array:
         """`A x` in float64."""
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
+
+    def some_rows(self, which: Array) -> Array:
+        """Some of its rows."""
 
     def apply_magnitudes(self, x: Array) -> Array:
         """`|A| |x|` in float64, or a bound where entries cannot be had."""

@@ -62,7 +62,11 @@ def generate(out: str, **options: Any) -> None:
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
 @click.option("--noise", type=float, help="Variance of the noise on y, if any.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Write x and the signs to this .npz file.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    help="Write x and the signs, and a rival if one was found, to this .npz file.",
+)
 @click.pass_context
 def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out: str | None, **options: Any) -> None:
     """Recover x from the magnitudes y = |A x| in a file.
@@ -79,7 +83,9 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
         raise InputError(f"--out {out} would overwrite the data: give another name")
     result = _solve(files, **options)
     if out is not None:
-        save_arrays(out, {"x": result.x, "signs": result.signs, "certified": np.array(result.certified)})
+        rival = {} if result.rival is None else {"rival": result.rival}
+        certified = np.array(result.certified)
+        save_arrays(out, {"x": result.x, "signs": result.signs, "certified": certified, **rival})
     if as_json:
         click.echo(json.dumps(result.to_dict() | result.truth, allow_nan=False))
     else:
@@ -97,8 +103,8 @@ def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **opti
 
 def _report(result: Result) -> None:
     lines = {
-        "status": result.status.value,
-        "certified": f"{'yes' if result.certified else 'no'} (log10 impostors {result.log10_impostors:.1f})",
+        "status": result.message,
+        "certified": f"{result.certificate or 'no'} (log10 impostors {result.log10_impostors:.1f})",
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",
         "seconds": f"{result.seconds:.2f}",

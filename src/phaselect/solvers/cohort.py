@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
-from phaselect.solvers.certificate.judge import probe_points
+from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import Answer, Support, examine, take_as_it_is, truth
 from phaselect.solvers.protocol import Solver, Start
 
@@ -206,8 +206,8 @@ class Cohort:
 
     def examine(self) -> Support:
         """What the certificate asks of A."""
-        probes = self.place.spread([probe_points(y, self.problem.n) for y in self.measurements()])
-        return Support(*self.place.gathered(self._call(examine, probes)))
+        points, rows = zip(*(probes(y, self.problem.n) for y in self.measurements()), strict=True)
+        return Support(*self.place.gathered(self._call(examine, self.place.spread(points), self.place.spread(rows))))
 
     def truth(self, answers: Answer) -> Columns:
         """How answers compare with the truth; nan where it is not known."""

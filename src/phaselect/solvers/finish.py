@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.coincidences import uncommon
 from phaselect.equations.least_squares import least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.problem.normalised import Normalised
@@ -38,12 +39,15 @@ class Support(NamedTuple):
 
     linked: does every measurement hang together with the first, a few through the last? images: of two random points,
     which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
+    uncommon: do rows of A have many zeros or repeated magnitudes? rounding: relative precision of the data.
     """
 
     full_rank: Array
     linked: Array
     images: Array
     unseen: Array
+    uncommon: Array
+    rounding: Array
 
 
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
@@ -79,8 +83,8 @@ def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Ans
     return Answer(x, signs, (residual**2).mean(), excess(residual, problem.magnitudes(x) + problem.y, problem.rounding))
 
 
-def examine(problem: Normalised, probe: Array) -> Support:
-    """The rank of A, and whether measurements hang together; `probe` is two random points, a row each.
+def examine(problem: Normalised, probe: Array, rows: Array) -> Support:
+    """The rank of A, and whether measurements hang together; `probe` is two random points, `rows` are some to look at.
 
     Least squares must find the one from the image of it, starting at the other: what it misses is a null direction.
     """
@@ -99,7 +103,7 @@ def examine(problem: Normalised, probe: Array) -> Support:
         return few & by_first[-1] & (by_first | by_last).all()
 
     linked = problem.loops.branch(by_first.all(), lambda: by_first.all(), ask_the_last)
-    return Support(full_rank, linked, images, unseen)
+    return Support(full_rank, linked, images, unseen, uncommon(problem.matrix.some_rows(rows)), problem.rounding)
 
 
 def influence(problem: Normalised, i: Array) -> Array:

@@ -5,7 +5,7 @@ import pytest
 
 from phaselect import AMP, Certificate, Instance, Status, gaussian_instance, solve
 from phaselect.equations.signs import excess, mse_x
-from phaselect.solvers.certificate.judge import judge, probe_points
+from phaselect.solvers.certificate.judge import judge, probes
 from phaselect.solvers.finish import Answer, examine
 from phaselect.solvers.verdict import Grade
 from tests.exact import all_signs
@@ -23,7 +23,7 @@ def given(problem, x, signs):
 
 def judged(problem, x, signs):
     own = problem.normalised
-    support = examine(own, probe_points(own.y, own.n))
+    support = examine(own, *probes(own.y, own.n))
     return judge(lambda: own, own.y, given(problem, x, signs), support)
 
 

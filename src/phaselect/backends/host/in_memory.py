@@ -136,9 +136,9 @@ class Dense(InMemory):
         """Squared norm of each row, in float64."""
         return np.asarray(np.einsum("ij,ij->i", self.A, self.A, dtype=np.float64))
 
-    def row(self, i: int) -> Vector:
-        """One of its rows."""
-        return np.asarray(self.A[i], dtype=np.float64)
+    def some_rows(self, which: NDArray[np.int64]) -> Vector:
+        """Some of its rows."""
+        return np.asarray(self.A[which], dtype=np.float64)
 
     def empty_column(self) -> int | None:
         """The first column of zeros."""
@@ -156,10 +156,6 @@ class Dense(InMemory):
     def rows_kept(self, kept: NDArray[np.bool_]) -> Dense:
         """Some of the rows."""
         return Dense(np.ascontiguousarray(self.A[kept]))
-
-    def columns_kept(self, kept: NDArray[np.bool_]) -> Dense:
-        """The others set to zero."""
-        return Dense(self.A if kept.all() else np.where(kept, self.A, 0))
 
     def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
         """One compiled read of A."""
@@ -209,9 +205,9 @@ class Operator(InMemory):
             total = float(np.mean([np.sum(self.measure(r) ** 2) for r in signs]))
         return np.full(rows, total / rows)
 
-    def row(self, i: int) -> Vector:
-        """One of its rows, by a product."""
-        return self.backproject(np.eye(1, self.shape[0], i)[0])
+    def some_rows(self, which: NDArray[np.int64]) -> Vector:
+        """Some of its rows, by products."""
+        return np.stack([self.backproject(np.eye(1, self.shape[0], int(i))[0]) for i in which])
 
     def empty_column(self) -> int | None:
         """Not looked for."""
@@ -225,10 +221,6 @@ class Operator(InMemory):
     def rows_kept(self, kept: NDArray[np.bool_]) -> Operator:
         """Rows of zeros are not looked for: never asked."""
         raise NotImplementedError
-
-    def columns_kept(self, kept: NDArray[np.bool_]) -> Operator:
-        """The others set to zero."""
-        return Operator(lambda x: self.measure(kept * x), lambda z: kept * self.backproject(z), self.shape)
 
     def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
         """Two products."""

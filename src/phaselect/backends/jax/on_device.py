@@ -95,6 +95,10 @@ class DeviceMatrix:
         """`A^T z` in float64."""
         return adjoint(self.A, self._padded(z), "float64")
 
+    def some_rows(self, which: Array) -> Array:
+        """Some of its rows."""
+        return self.A[which].astype("float64")
+
     def apply_magnitudes(self, x: Array) -> Array:
         """`|A| |x|` in float64."""
         return forward(abs(self.A), abs(x), "float64")[: self.rows]
@@ -149,10 +153,6 @@ class DeviceMatrix:
         """Squared norm of each row."""
         return self._powers[0][: self.rows]
 
-    def row(self, i: int) -> Vector:
-        """One of its rows."""
-        return np.asarray(self.compiled(_row)(self.A, i), dtype=np.float64)
-
     def empty_column(self) -> int | None:
         """The first column of zeros."""
         empty = self._powers[1] == 0
@@ -172,11 +172,6 @@ class DeviceMatrix:
             raise InputError("A has rows of zeros, and is shared by several devices: drop them first")
         with on(None):
             return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()))
-
-    def columns_kept(self, kept: NDArray[np.bool_]) -> DeviceMatrix:
-        """The others set to zero."""
-        with on(None):
-            return self if kept.all() else DeviceMatrix(self.A * kept.astype(self.A.dtype), self.rows)
 
     @cached_property
     def in_memory(self) -> Dense:
@@ -225,10 +220,6 @@ class DeviceMatrix:
 @cache
 def _compiled(function: Callable[..., Any], everywhere: Any) -> Callable[..., Any]:
     return jax.jit(function, out_shardings=everywhere, compiler_options=NO_TUNING)  # type: ignore[no-any-return]
-
-
-def _row(A: Array, i: Array) -> Array:
-    return A[i]
 
 
 def _powers(A: Array) -> Any:

@@ -6,7 +6,7 @@ no sign to choose: they are linear constraints, and only what they leave free of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,8 +22,10 @@ EXACT = 16.0
 """Residual up to which a fit is exact, in units of the rounding of its terms; right answers leave about 1."""
 SAME = 4.0
 """A rival may leave so many times more: two answers that rounding cannot tell apart are no reason for a certificate."""
-NEARLY = 1e6
+NEARLY = 1e10
 """The same for a rival that is not yet computed to all digits."""
+UNEVEN = 100.0
+"""How much larger the rounding of other answers may be before they are looked for with that in mind."""
 NULL = 1e-11
 """Singular values over the largest that count as zero, in float64; more where data are less precise."""
 AFFORDABLE, MOST_ROWS = 3e9, 2500
@@ -97,17 +99,28 @@ def affordable(problem: Normalised) -> bool:
     return small and matrix.has_entries and matrix.processes == 1
 
 
-def look_closely(problem: Normalised, x: Vector) -> CloseLook:
-    """The problem as it looks from the answer x."""
+def looks(problem: Normalised, x: Vector) -> Iterator[CloseLook]:
+    """The problem as it looks from the answer x, and from an answer that may be anything.
+
+    Where x has tiny parts, what is rounding of other answers is more than rounding of this one.
+    """
     A = np.asarray(problem.scale)[:, None] * problem.matrix.entries().astype(np.float64)
     y = np.asarray(problem.y)
     rounding = _sharpened(A, y, x, float(problem.rounding))
-    unit = unit_of(A, y, x, rounding)
+    own = unit_of(A, y, x, rounding)
+    yield _look(A, y, x, rounding, own, own)
+    lengths = lengths_of(A)
+    anything = unit_of(A, y, np.max(np.abs(x) * lengths) / lengths, rounding)
+    if np.max(anything / own) > UNEVEN:
+        yield _look(A, y, x, rounding, own, anything)
+
+
+def _look(A: Vector, y: Vector, x: Vector, rounding: float, own: Vector, unit: Vector) -> CloseLook:
     weighted = A / unit[:, None]
     lengths = lengths_of(weighted)
     columns = weighted / lengths
     least = max(NULL, 100 * rounding * np.sqrt(A.shape[1]))
-    zero = y <= 2 * EXACT * unit
+    zero = y <= 2 * EXACT * own
     free = _null_space(columns[zero], least) if zero.any() else np.eye(A.shape[1])
     B = columns[~zero] @ free
     U, s, Vt = np.linalg.svd(B, full_matrices=len(B) < B.shape[1])

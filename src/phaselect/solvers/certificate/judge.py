@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
+from phaselect.equations.coincidences import distinct_rows
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import enumeration, groups
-from phaselect.solvers.certificate.close_look import EXACT, CloseLook, Inspected, affordable, look_closely
+from phaselect.solvers.certificate.close_look import EXACT, CloseLook, Inspected, affordable, looks
 from phaselect.solvers.certificate.impostors import log10_impostors
-from phaselect.solvers.certificate.position import distinct_rows, doubts, special
+from phaselect.solvers.certificate.position import doubts
 from phaselect.solvers.certificate.ties import by_parts
 from phaselect.solvers.finish import EXACT_FIT, Answer, Support
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import Grade, Judged
 
+ROWS_LOOKED_AT = 8
+REMEDY = "more measurements, with rows drawn at random, would settle it"
 QUICK = 200
 """Measurements up to which a close look takes no time worth saving."""
 CERTIFIED_BELOW = -6.0
@@ -39,9 +43,11 @@ def data_seed(y: Array) -> int:
     return int.from_bytes(np.asarray(y, dtype=np.float64).tobytes()[:64], "little")
 
 
-def probe_points(y: Array, n: int) -> Vector:
-    """Two random points for the rank probe."""
-    return stream(data_seed(y), Purpose.RANK_PROBE).standard_normal((2, n))
+def probes(y: Array, n: int) -> tuple[Vector, NDArray[np.int64]]:
+    """What `examine` asks for: two random points, and the numbers of a few rows."""
+    seed, size = data_seed(y), np.size(y)
+    rows = stream(seed, Purpose.ROWS).choice(size, min(ROWS_LOOKED_AT, size), replace=False)
+    return stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows
 
 
 def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
@@ -55,26 +61,31 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
         return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
-    own, seed = problem(), data_seed(y)
-    distinct = distinct_rows(support.images, float(own.rounding))
+    rounding, uncommon = float(support.rounding), bool(support.uncommon)
+    distinct = distinct_rows(support.images, rounding)
     log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
-    uncommon = special(own, seed)
-    reasons = list(doubts(own, answer.x, distinct, uncommon))
+    reasons = list(doubts(y, answer.x, distinct, uncommon, rounding))
     plain = bool(support.full_rank and support.linked) and not uncommon and not reasons
-    if affordable(own) and (n < enumeration.MOST or y.size <= QUICK or not plain):
-        inspected = _by_close_look(look_closely(own, answer.x), seed)
-    else:
-        inspected = Inspected() if plain else by_parts(own, answer, support)
+    quick = n < enumeration.MOST or y.size <= QUICK
+    inspected = Inspected() if plain and not quick else _inspected(problem(), answer, support, data_seed(y), plain)
     if inspected.rival is not None:
         return Judged(Grade.AMBIGUOUS, fit, log10, rival=inspected.rival)
     if inspected.proved:
         return Judged(Grade.CERTIFIED, fit, log10, Certificate.ENUMERATED)
     reasons += [inspected.doubt] if inspected.doubt else []
     if log10 > CERTIFIED_BELOW:
-        reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well; add measurements")
+        reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well")
     if reasons:
-        return Judged(Grade.UNCERTIFIED, fit, log10, reason=reasons[0])
+        return Judged(Grade.UNCERTIFIED, fit, log10, reason=f"{reasons[0]}; {REMEDY}")
     return Judged(Grade.CERTIFIED, fit, log10, Certificate.GENERAL_POSITION)
+
+
+def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int, plain: bool) -> Inspected:
+    """By a close look, if that can be afforded."""
+    if affordable(problem):
+        found = [_by_close_look(look, seed) for look in looks(problem, answer.x)]
+        return max(found, key=lambda one: (one.rival is not None, not one.proved))
+    return Inspected() if plain else by_parts(problem, answer, support)
 
 
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:
