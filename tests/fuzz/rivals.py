@@ -1,0 +1,273 @@
+"""Does another x' fit `y = |A x'|` as well as x does? Written from the definitions, and from nothing in `src`.
+
+A rival changes the signs of some rows, F: it exists if and only if `v = A x`, set to zero outside F, is an image of A.
+Where all F can be tried the answer is exact; elsewhere a list of suspects is tried.
+"""
+
+from functools import cached_property
+from itertools import combinations, islice
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.sparse.csgraph import connected_components
+
+FITS = 50
+"""A residual of so many roundings of its terms is none."""
+VISIBLE = 1000
+"""A magnitude of so many roundings of its terms has a sign."""
+COMPARABLE = 1e3
+"""A rival is larger than x by this factor at most: rounding hides anything behind huge entries that cancel."""
+MOST_STATES, SOME = 1 << 15, 1 << 10
+"""Partial sign vectors that are tried; how many of them go on where there are more."""
+MOST_HALVES = 18
+"""Signs in each half of an enumeration that meets in the middle."""
+FEW = 40
+"""Suspects of one sort that are worth a closer look."""
+
+
+class Found(NamedTuple):
+    """A rival, if there is one; whether all signs were tried; and what comes closest to fitting without doing so."""
+
+    rival: np.ndarray | None
+    exhaustive: bool
+    near: np.ndarray | None
+
+
+class System:
+    """`y = |A x|`, with rows and columns brought to unit norm for what is done in float64."""
+
+    def __init__(self, A, y, x):
+        self.eps = np.finfo(y.dtype).eps
+        self.A, self.y, self.x = (np.asarray(array, dtype=np.longdouble) for array in (A, y, x))
+        self.rows = norms(self.A, axis=1)
+        self.columns = norms(self.A / self.rows[:, None], axis=0)
+        self.scaled = (self.A / self.rows[:, None] / self.columns).astype(float)
+        self.visible = self.y > VISIBLE * self.eps * (abs(self.A) @ abs(self.x))
+        self.v = self.A @ self.x
+        self.v_scaled = np.where(self.visible, self.v / self.rows, 0).astype(float)
+
+    @cached_property
+    def inverse(self):
+        return np.linalg.pinv(self.scaled, rcond=1e-14)
+
+    @cached_property
+    def left_null(self):
+        """Orthonormal columns that span what is no image of A."""
+        return null_space(self.scaled.T, rcond=1e-12)
+
+    def fitted(self, target):
+        """Least squares to the last digit: what is left over is computed in extended precision."""
+        x = np.zeros_like(self.x)
+        for _ in range(6):
+            x = x + self.inverse @ ((target - self.A @ x) / self.rows).astype(float) / self.columns
+        return x
+
+    def fits(self, x, roundings=FITS):
+        z = self.A @ x
+        return bool(np.all(abs(abs(z) - self.y) <= roundings * self.eps * (abs(self.A) @ abs(x) + self.y)))
+
+    def same_signs(self, x, other):
+        """Do they agree, up to the global sign, wherever a sign can be seen?"""
+        z, w = (self.A @ x)[self.visible], (self.A @ other)[self.visible]
+        return bool(np.all(z * w > 0) or np.all(z * w < 0))
+
+    def distance(self, x, other):
+        """Relative, up to the global sign."""
+        size = np.max(abs(self.columns * other))
+        return min(np.max(abs(self.columns * (x - sign * other))) for sign in (-1, 1)) / size
+
+    @cached_property
+    def conditioning(self):
+        s = np.linalg.svd(self.scaled, compute_uv=False)
+        return s[0] / max(s[-1], self.eps * s[0])
+
+    def is_truth(self, x):
+        """Up to the global sign, and to what rounding does to it."""
+        return self.same_signs(x, self.x) and self.distance(x, self.x) < 1e4 * self.eps * self.conditioning
+
+    @cached_property
+    def all_seen(self):
+        """Does every entry of x matter more than rounding?"""
+        parts = abs(self.columns * self.x)
+        return bool(self.eps * self.conditioning * parts.max() < 1e-3 * parts[parts > 0].min())
+
+    def differ(self, x, other):
+        return not self.same_signs(x, other) or self.distance(x, other) > 1e-3
+
+    def is_rival(self, x):
+        comparable = np.max(abs(self.columns * x)) <= COMPARABLE * np.max(abs(self.columns * self.x))
+        return comparable and self.fits(x) and self.differ(x, self.x)
+
+    def flipped(self, flips):
+        """The best x with the signs of some rows changed."""
+        return self.fitted(np.where(flips, -self.v, self.v))
+
+    def cost(self, flips):
+        """How far the image is from `v` with some signs changed; one row of `flips` for each choice."""
+        return np.sum(((flips * self.v_scaled) @ self.left_null) ** 2, axis=-1)
+
+
+def norms(A, axis):
+    size = np.max(abs(A), axis=axis, keepdims=True)
+    size[size == 0] = 1
+    length = np.squeeze(size * np.sqrt(np.sum((A / size) ** 2, axis=axis, keepdims=True)), axis=axis)
+    return np.where(length > 0, length, 1)
+
+
+def find(system):
+    """A rival of x, or none."""
+    flips, exhaustive = enumerated(system)
+    suspects = np.vstack([flips, groups(system), cuts(system), columns_exchanged(system), few_flips(system)])
+    suspects = np.unique(suspects & system.visible, axis=0)
+    suspects = suspects[suspects.any(axis=1) & (suspects != system.visible).any(axis=1)]
+    closest = suspects[np.argsort(system.cost(suspects))[:FEW]]
+    looked_at = [null_direction(system), *map(system.flipped, closest)]
+    rival = next((x for x in looked_at if system.is_rival(x)), None)
+    near = next((x for x in looked_at[1:] if not system.fits(x)), None)
+    return Found(rival, exhaustive, near)
+
+
+def null_direction(system):
+    """x, and what A sees least."""
+    direction = np.linalg.svd(system.scaled)[2][-1]
+    return system.x + direction / system.columns * np.max(abs(system.columns * system.x)) / np.max(abs(direction))
+
+
+# All signs.
+
+
+def enumerated(system):
+    """Sets of rows that may be flipped, and whether these are all there are."""
+    flips, complete = by_rows(system)
+    if complete or system.visible.sum() > 2 * MOST_HALVES:
+        return flips, complete
+    return in_the_middle(system), True
+
+
+def by_rows(system):
+    """Row after row: a new direction doubles the sign vectors, a row that depends on those before sorts them out."""
+    free, B = np.ones(len(system.y), dtype=bool), system.scaled
+    rest, states, chosen, complete = B.copy(), np.ones((1, 0)), [], True
+    y = np.abs(system.v_scaled)
+    predicted = {}
+    while free.any():
+        left = np.linalg.norm(rest, axis=1)
+        for i in np.flatnonzero(free & (left < 1e-9)):
+            weights = np.linalg.lstsq(B[chosen].T, B[i], rcond=None)[0] if chosen else np.zeros(0)
+            value = states @ weights
+            fits = abs(abs(value) - y[i]) <= 1e-7 * (y[i] + np.abs(weights) @ y[chosen])
+            states, predicted = states[fits], {k: values[fits] for k, values in predicted.items()} | {i: value[fits]}
+            free[i] = False
+        if not free.any():
+            break
+        i = next_row(system, free, left, chosen)
+        signs = (1,) if not y[i] or not y[chosen].any() else (1, -1)
+        states = np.vstack([np.c_[states, np.full(len(states), sign * y[i])] for sign in signs])
+        predicted = {k: np.tile(values, len(signs)) for k, values in predicted.items()}
+        chosen.append(i)
+        free[i] = False
+        direction = rest[i] / left[i]
+        rest = rest - np.outer(rest @ direction, direction)
+        rest = rest - np.outer(rest @ direction, direction)
+        if len(states) > MOST_STATES:
+            some = np.random.default_rng(0).permutation(len(states))[:SOME]
+            states, predicted, complete = states[some], {k: values[some] for k, values in predicted.items()}, False
+    values = np.zeros((len(states), len(y)))
+    values[:, chosen] = states
+    for k, column in predicted.items():
+        values[:, k] = column
+    return (values * system.v_scaled < 0) & system.visible, complete
+
+
+def next_row(system, free, left, chosen):
+    """Zeros first; then rows that see few columns which none has seen yet, so that others soon depend on them."""
+    seen = (system.A[chosen] != 0).any(axis=0)
+    new = ((system.A != 0) & ~seen).sum(axis=1)
+    able = free & (left > 0.05 * left[free].max())
+    return min(np.flatnonzero(able), key=lambda i: (bool(system.visible[i]), new[i], -left[i]))
+
+
+def in_the_middle(system):
+    """All sets of rows without the first: the sums of two halves must cancel, along a random direction at least."""
+    rows = np.flatnonzero(system.visible)[1:]
+    direction = np.random.default_rng(0).standard_normal(system.left_null.shape[1])
+    terms = system.v_scaled[rows] * (system.left_null[rows] @ direction)
+    half = rows.size // 2
+    left, right = sums(terms[:half]), sums(terms[half:])
+    order = np.argsort(right)
+    room = 1e-11 * np.sum(np.abs(terms))
+    first = np.searchsorted(right[order], -left - room)
+    last = np.searchsorted(right[order], -left + room)
+    pairs = ((i, order[j]) for i in np.flatnonzero(last > first) for j in range(first[i], last[i]))
+    closest = np.clip(np.searchsorted(right[order], -left), 0, right.size - 1)
+    near = np.argsort(abs(left + right[order[closest]]))[:FEW]
+    found = [*islice(pairs, 100 * FEW), *zip(near, order[closest[near]], strict=True)]
+    flips = np.zeros((len(found), system.y.size), dtype=bool)
+    for row, (i, j) in zip(flips, found, strict=True):
+        row[rows[:half]] = i >> np.arange(half) & 1
+        row[rows[half:]] = j >> np.arange(rows.size - half) & 1
+    return flips
+
+
+def sums(terms):
+    """Of all subsets; bit k of the index says whether term k is in."""
+    total = np.zeros(1)
+    for term in terms:
+        total = np.r_[total, total + term]
+    return total
+
+
+# Suspects.
+
+
+def groups(system):
+    """Rows that hang together through K: of A, of the columns that x uses, of what rows with y = 0 leave possible."""
+    B = system.scaled
+    spaces = [B, B[:, system.x != 0], B @ null_space(B[~system.visible], rcond=1e-10)]
+    found = [np.zeros((0, system.y.size), dtype=bool)]
+    for space in spaces:
+        K = abs(projector(space))
+        for threshold in (1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13):
+            number, label = connected_components(threshold < K)
+            found.append(label == np.arange(min(number, FEW))[:, None])
+    return np.vstack(found)
+
+
+def projector(B):
+    if not B.size:
+        return np.zeros((len(B), len(B)))
+    U, s, _ = np.linalg.svd(B, full_matrices=False)
+    U = U[:, s > 1e-12 * s[0]]
+    return U @ U.T
+
+
+def cuts(system):
+    """Where the ties between rows are weakest: cuts along the slowest modes of |K|."""
+    ties = abs(projector(system.scaled))
+    modes = np.linalg.eigh(np.diag(ties.sum(axis=1)) - ties)[1][:, 1:4]
+    return np.vstack([mode <= np.sort(mode)[:, None] for mode in modes.T])
+
+
+def columns_exchanged(system):
+    """The signs of x with its entries moved: mirrored, shifted, halves exchanged or one negated, a pair exchanged."""
+    x = system.x
+    half = (x.size + 1) // 2
+    moved = [x[::-1], np.roll(x, 1), np.roll(x, half), np.r_[x[:half], -x[half:]], x * (-1) ** np.arange(x.size)]
+    moved += [np.roll(part[::-1], shift) for part in (x, x[::-1]) for shift in range(1, min(x.size, FEW))]
+    for j, k in combinations(range(min(x.size, FEW)), 2):
+        for sign in (1, -1):
+            other = x.copy()
+            other[j], other[k] = sign * x[k], sign * x[j]
+            moved.append(other)
+    return (np.array(moved, dtype=float) @ system.A.T.astype(float)) * system.v.astype(float) < 0
+
+
+def few_flips(system):
+    """One or two rows."""
+    m = system.y.size
+    one = np.eye(m, dtype=bool)
+    j, k = np.triu_indices(m, 1)
+    order = np.argsort(system.cost(one))[:60]
+    pairs = np.isin(j, order) & np.isin(k, order)
+    return np.vstack([one, one[j[pairs]] | one[k[pairs]]])

@@ -1,0 +1,93 @@
+"""Puts the certificate to the test on one instance: with the truth, with a rival, with a near miss, and on its own."""
+
+import warnings
+from collections import Counter
+from typing import NamedTuple
+
+from phaselect import Status, solve
+from tests.fuzz.cases import data_of
+from tests.fuzz.rivals import System, find
+
+ENUMERABLE = 34
+"""Measurements up to which an answer in general position is certified whatever is expected of impostors."""
+ON_ITS_OWN = 8
+"""One instance in so many is solved from scratch too."""
+FAILURES = ("wrong", "not unique", "bad rival", "crashed")
+
+
+class Outcome(NamedTuple):
+    """What happened, how often; and each failure in words."""
+
+    kind: str
+    counts: Counter
+    failures: list
+
+
+def outcome_of(case):
+    data = data_of(case)
+    system = System(*data)
+    found = find(system)
+    starts = {"truth": data.x, "rival": found.rival, "near miss": found.near}
+    starts = {name: x for name, x in starts.items() if x is not None}
+    if case.seed % ON_ITS_OWN == 0:
+        starts["nothing"] = None
+    counts, failures = Counter(instances=1, ambiguous=found.rival is not None), []
+    for name, start in starts.items():
+        words = list(checked(case, data, system, found, start))
+        counts.update(words)
+        m, n = data.A.shape
+        failures += [f"{word:10}  {case}  N = {n}, M = {m}, from {name}" for word in words if word in FAILURES]
+    return Outcome(case.kind, counts, failures)
+
+
+def checked(case, data, system, found, start):
+    """What is to be said of the answer that a start leads to, in words."""
+    try:
+        result = answer(data, start)
+    except Exception as error:
+        yield "crashed"
+        yield f"crashed: {type(error).__name__}: {error}"
+        return
+    yield "answers"
+    if result.certified:
+        yield result.certificate.value
+        if not system.is_truth(result.x):
+            yield "wrong"
+        elif found.rival is not None or not (found.exhaustive or alone(data, system)):
+            yield "not unique"
+    if due(case, data, system, found, result):
+        yield "due"
+        if not result.certified:
+            yield "refused"
+    if result.status is Status.AMBIGUOUS or result.rival is not None:
+        yield "ambiguous answers"
+        if not proves_it(system, result):
+            yield "bad rival"
+
+
+def answer(data, start):
+    """The solver that stays where it starts, if that fits; or the front door."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if start is None:
+            return solve(data.A, data.y, time_limit=1.0)
+        return solve(data.A, data.y, solver="altmin", init=start.astype(float))
+
+
+def due(case, data, system, found, result):
+    """Should this answer have been certified?"""
+    right = system.fits(result.x, 1e4) and system.is_truth(result.x)
+    countable = result.log10_impostors <= -6 or data.y.size <= ENUMERABLE
+    return case.general and right and countable and system.all_seen and found.rival is None
+
+
+def alone(data, system):
+    """Do searches that start elsewhere end at the truth, or nowhere?"""
+    found = [solve(data.A, data.y, solver=name, seed=seed, time_limit=0.3).x for name, seed in (("pa", 1), ("amp", 2))]
+    return not any(map(system.is_rival, found))
+
+
+def proves_it(system, result):
+    """Is the rival that came with an answer one?"""
+    rival = result.rival
+    return rival is not None and system.fits(rival, 1000) and system.differ(rival, result.x)
