@@ -29,7 +29,8 @@ COLUMNS = ("instances", "ambiguous", "answers", "enumerated", "general position"
 
 def main(arguments=None):
     options = parser().parse_args(arguments)
-    cases = [options.only] if options.only else list(all_cases(options.instances, *chosen(options), options.seed))
+    made = all_cases(options.instances, options.kinds, options.signals, options.seed)
+    cases = [options.only] if options.only else list(made)
     totals, failed = run(cases, options.processes)
     print_table(totals)
     return 1 if failed else 0
@@ -61,19 +62,14 @@ def some_of(names):
     return chosen
 
 
-def chosen(options):
-    return options.kinds, options.signals
-
-
 def run(cases, processes):
-    """Counts by kind, and whether anything failed; failures are printed as they come."""
+    """Counts by kind, and how many failures; these are printed as they come."""
     totals, failed = defaultdict(Counter), 0
     with ProcessPoolExecutor(processes) as pool:
         for done, outcome in enumerate(pool.map(outcome_of, cases, chunksize=4), start=1):
             totals[outcome.kind].update(outcome.counts)
-            failed += len(outcome.failures)
-            for failure in outcome.failures:
-                print(failure, flush=True)
+            failed += outcome.failed
+            print("".join(f"{remark}\n" for remark in outcome.remarks), end="", flush=True)
             if done % 20 == 0 or done == len(cases):
                 print(f"\r{done} of {len(cases)}, {failed} failed ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)

@@ -67,4 +67,6 @@ def data_of(case):
     z = A @ x
     if rng.random() < 0.5:
         z[np.abs(z) <= SNAPPED * np.finfo(np.float64).eps * (np.abs(A) @ np.abs(x))] = 0
-    return Data(A, np.abs(z) if z.any() else np.abs(A[:, 0]), x if z.any() else np.eye(x.size)[0])
+    if not z.any():
+        x, z = np.eye(x.size)[0], A[:, 0]
+    return Data(A, np.abs(z).astype(np.float32 if case.kind == "rounded-data" else np.float64), x)

@@ -238,8 +238,8 @@ def vandermonde(rng, m, n):
 
 def kronecker(rng, m, n):
     columns = max(1, round(n**0.5))
-    rows = max(columns + 1, round(m**0.5))
-    return np.kron(gaussian(rng, rows, columns), gaussian(rng, -(-m // rows), -(-n // columns)))
+    rows, others = max(columns + 1, round(m**0.5)), -(-n // columns)
+    return np.kron(gaussian(rng, rows, columns), gaussian(rng, max(others, -(-m // rows)), others))
 
 
 # A null space, in sight or not.
@@ -286,6 +286,7 @@ GENERAL = {
 """In general position: right answers should be certified."""
 
 SPECIAL = {
+    "rounded-data": single_precision,
     "nearly-deficient": nearly_deficient,
     "blocks": blocks,
     "many-blocks": many_blocks,
@@ -347,6 +348,16 @@ def linked_in_vain(rng, A, x):
     return A
 
 
+def forbidden_ties(rng, A, x):
+    """Two blocks, tied by directions in which x does not go, as rows with y = 0 say; all columns mixed."""
+    m, n = A.shape
+    ties = max(1, n // 4)
+    own = np.linalg.qr(np.c_[x, A.T[:, : n - 1]])[0].T
+    mixed = np.vstack([orthogonal(rng, n - ties, n - ties) @ own[: n - ties], own[n - ties :]])
+    tied = np.hstack([blocks(rng, m - ties, n - ties), gaussian(rng, m - ties, ties)])
+    return np.vstack([tied, np.eye(n)[n - ties :]]) @ mixed
+
+
 def planted(rng, A, x):
     """x = w + w', some rows do not see w, the others do not see w': then w - w' fits as well."""
     m = len(A)
@@ -360,7 +371,7 @@ def without(A, v):
     return A - np.outer(A @ v, v) / max(v @ v, 1e-300)
 
 
-AGAINST = {"linked-in-vain": linked_in_vain, "planted": planted}
+AGAINST = {"linked-in-vain": linked_in_vain, "forbidden-ties": forbidden_ties, "planted": planted}
 """No certificate that counts on general position can see `planted`: only an enumeration must."""
 
 NAMES = [*GENERAL, *SPECIAL, *AGAINST]

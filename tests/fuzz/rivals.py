@@ -5,7 +5,7 @@ Where all F can be tried the answer is exact; elsewhere a list of suspects is tr
 """
 
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ MOST_STATES, SOME = 1 << 15, 1 << 10
 """Partial sign vectors that are tried; how many of them go on where there are more."""
 MOST_HALVES = 18
 """Signs in each half of an enumeration that meets in the middle."""
+MOST_MATCHES = 1 << 12
+"""Sums of two halves that cancel which are looked at."""
 FEW = 40
 """Suspects of one sort that are worth a closer look."""
 
@@ -104,8 +106,14 @@ class System:
         return self.fitted(np.where(flips, -self.v, self.v))
 
     def cost(self, flips):
-        """How far the image is from `v` with some signs changed; one row of `flips` for each choice."""
-        return np.sum(((flips * self.v_scaled) @ self.left_null) ** 2, axis=-1)
+        """How far the image is from what is flipped, relative to it; one row of `flips` for each choice."""
+        flipped = flips * self.v_scaled
+        return np.sum((flipped @ self.left_null) ** 2, axis=-1) / np.sum(flipped**2, axis=-1)
+
+    def smaller_part(self, flips):
+        """To flip some rows is to flip the others: those that measure less."""
+        less = flips @ self.v_scaled**2 < ~flips @ self.v_scaled**2
+        return np.where(less[:, None], flips, ~flips) & self.visible
 
 
 def norms(A, axis):
@@ -118,14 +126,19 @@ def norms(A, axis):
 def find(system):
     """A rival of x, or none."""
     flips, exhaustive = enumerated(system)
-    suspects = np.vstack([flips, groups(system), cuts(system), columns_exchanged(system), few_flips(system)])
-    suspects = np.unique(suspects & system.visible, axis=0)
-    suspects = suspects[suspects.any(axis=1) & (suspects != system.visible).any(axis=1)]
-    closest = suspects[np.argsort(system.cost(suspects))[:FEW]]
-    looked_at = [null_direction(system), *map(system.flipped, closest)]
+    suspects = np.vstack([flips, groups(system), cuts(system), entries_moved(system), few_flips(system)])
+    looked_at = [null_direction(system), *map(system.flipped, cheapest(system, suspects))]
     rival = next((x for x in looked_at if system.is_rival(x)), None)
     near = next((x for x in looked_at[1:] if not system.fits(x)), None)
     return Found(rival, exhaustive, near)
+
+
+def cheapest(system, flips):
+    """A few sets of rows, each once, that fit best."""
+    flips = system.smaller_part(flips)
+    flips = flips[flips.any(axis=1)]
+    few = np.unique(flips[np.argsort(system.cost(flips))[: 10 * FEW]], axis=0)
+    return few[np.argsort(system.cost(few))[:FEW]]
 
 
 def null_direction(system):
@@ -142,21 +155,20 @@ def enumerated(system):
     flips, complete = by_rows(system)
     if complete or system.visible.sum() > 2 * MOST_HALVES:
         return flips, complete
-    return in_the_middle(system), True
+    return in_the_middle(system)
 
 
 def by_rows(system):
     """Row after row: a new direction doubles the sign vectors, a row that depends on those before sorts them out."""
     free, B = np.ones(len(system.y), dtype=bool), system.scaled
     rest, states, chosen, complete = B.copy(), np.ones((1, 0)), [], True
-    y = np.abs(system.v_scaled)
-    predicted = {}
+    y, loose, predicted = np.abs(system.v_scaled), max(1e-7, 1000 * system.eps), {}
     while free.any():
         left = np.linalg.norm(rest, axis=1)
         for i in np.flatnonzero(free & (left < 1e-9)):
             weights = np.linalg.lstsq(B[chosen].T, B[i], rcond=None)[0] if chosen else np.zeros(0)
             value = states @ weights
-            fits = abs(abs(value) - y[i]) <= 1e-7 * (y[i] + np.abs(weights) @ y[chosen])
+            fits = abs(abs(value) - y[i]) <= loose * (y[i] + np.abs(weights) @ y[chosen])
             states, predicted = states[fits], {k: values[fits] for k, values in predicted.items()} | {i: value[fits]}
             free[i] = False
         if not free.any():
@@ -170,7 +182,7 @@ def by_rows(system):
         direction = rest[i] / left[i]
         rest = rest - np.outer(rest @ direction, direction)
         rest = rest - np.outer(rest @ direction, direction)
-        if len(states) > MOST_STATES:
+        if len(states) > (MOST_STATES if complete else 2 * SOME):
             some = np.random.default_rng(0).permutation(len(states))[:SOME]
             states, predicted, complete = states[some], {k: values[some] for k, values in predicted.items()}, False
     values = np.zeros((len(states), len(y)))
@@ -189,25 +201,29 @@ def next_row(system, free, left, chosen):
 
 
 def in_the_middle(system):
-    """All sets of rows without the first: the sums of two halves must cancel, along a random direction at least."""
+    """All sets of rows without the first: the sums of two halves must cancel, along a random direction at least.
+
+    Those that come nearest are among them in any case.
+    """
     rows = np.flatnonzero(system.visible)[1:]
     direction = np.random.default_rng(0).standard_normal(system.left_null.shape[1])
     terms = system.v_scaled[rows] * (system.left_null[rows] @ direction)
     half = rows.size // 2
     left, right = sums(terms[:half]), sums(terms[half:])
     order = np.argsort(right)
-    room = 1e-11 * np.sum(np.abs(terms))
+    room = max(1e-11, 10 * system.eps) * np.sum(np.abs(terms))
     first = np.searchsorted(right[order], -left - room)
     last = np.searchsorted(right[order], -left + room)
     pairs = ((i, order[j]) for i in np.flatnonzero(last > first) for j in range(first[i], last[i]))
     closest = np.clip(np.searchsorted(right[order], -left), 0, right.size - 1)
     near = np.argsort(abs(left + right[order[closest]]))[:FEW]
-    found = [*islice(pairs, 100 * FEW), *zip(near, order[closest[near]], strict=True)]
+    matches = list(islice(pairs, MOST_MATCHES))
+    found = [*matches, *zip(near, order[closest[near]], strict=True)]
     flips = np.zeros((len(found), system.y.size), dtype=bool)
     for row, (i, j) in zip(flips, found, strict=True):
         row[rows[:half]] = i >> np.arange(half) & 1
         row[rows[half:]] = j >> np.arange(rows.size - half) & 1
-    return flips
+    return flips, len(matches) < MOST_MATCHES
 
 
 def sums(terms):
@@ -222,13 +238,15 @@ def sums(terms):
 
 
 def groups(system):
-    """Rows that hang together through K: of A, of the columns that x uses, of what rows with y = 0 leave possible."""
-    B = system.scaled
-    spaces = [B, B[:, system.x != 0], B @ null_space(B[~system.visible], rcond=1e-10)]
+    """Rows that hang together through K: of A, of the columns that x uses, of the rows that are not zero, of what the
+    others leave possible.
+    """
+    B, zero = system.scaled, ~system.visible
+    spaces = [B, B[:, system.x != 0], B * system.visible[:, None], B @ null_space(B[zero], rcond=1e-10)]
     found = [np.zeros((0, system.y.size), dtype=bool)]
     for space in spaces:
         K = abs(projector(space))
-        for threshold in (1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13):
+        for threshold in (1e-3, 1e-6, 1e-9, 1e-12):
             number, label = connected_components(threshold < K)
             found.append(label == np.arange(min(number, FEW))[:, None])
     return np.vstack(found)
@@ -249,25 +267,25 @@ def cuts(system):
     return np.vstack([mode <= np.sort(mode)[:, None] for mode in modes.T])
 
 
-def columns_exchanged(system):
-    """The signs of x with its entries moved: mirrored, shifted, halves exchanged or one negated, a pair exchanged."""
-    x = system.x
-    half = (x.size + 1) // 2
-    moved = [x[::-1], np.roll(x, 1), np.roll(x, half), np.r_[x[:half], -x[half:]], x * (-1) ** np.arange(x.size)]
-    moved += [np.roll(part[::-1], shift) for part in (x, x[::-1]) for shift in range(1, min(x.size, FEW))]
-    for j, k in combinations(range(min(x.size, FEW)), 2):
-        for sign in (1, -1):
-            other = x.copy()
-            other[j], other[k] = sign * x[k], sign * x[j]
-            moved.append(other)
-    return (np.array(moved, dtype=float) @ system.A.T.astype(float)) * system.v.astype(float) < 0
+def entries_moved(system):
+    """The signs of x with its entries shifted, backwards or not; every other one, a half, or one or two negated; or
+    two exchanged.
+    """
+    x, n = system.x.astype(float), system.x.size
+    half, every_other = np.where(np.arange(n) < (n + 1) // 2, 1, -1), (-1) ** np.arange(n)
+    j, k = np.triu_indices(n)
+    pair = np.arange(j.size)
+    negated, exchanged = np.tile(x, (2, j.size, 1))
+    negated[pair, j], negated[pair, k] = -x[j], -x[k]
+    exchanged[pair, j], exchanged[pair, k] = x[k], x[j]
+    shifted = [np.roll(part, shift) for part in (x, x[::-1]) for shift in range(n)]
+    moved = np.vstack([x * half, x * every_other, *shifted, negated, exchanged, exchanged * half])
+    return (moved @ (system.A / system.rows[:, None]).astype(float).T) * system.v_scaled < 0
 
 
 def few_flips(system):
     """One or two rows."""
-    m = system.y.size
-    one = np.eye(m, dtype=bool)
-    j, k = np.triu_indices(m, 1)
-    order = np.argsort(system.cost(one))[:60]
-    pairs = np.isin(j, order) & np.isin(k, order)
-    return np.vstack([one, one[j[pairs]] | one[k[pairs]]])
+    one = np.eye(system.y.size, dtype=bool)[system.visible]
+    cheap = one[np.argsort(system.cost(one))[:FEW]]
+    j, k = np.triu_indices(len(cheap), 1)
+    return np.vstack([one, cheap[j] | cheap[k]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz import kinds
-from tests.fuzz.rivals import System, find
+from tests.fuzz.rivals import System, find, groups
 
 
 def system_of(A, x):
@@ -44,6 +44,18 @@ def linked_in_vain(rng):
     u, v = halves_of(rng.standard_normal(40))
     A = kinds.linked_in_vain(rng, kinds.gaussian(rng, 64, 40), np.r_[u, v])
     return A, np.r_[u, v], np.r_[u, -v]
+
+
+def forbidden_ties(rng):
+    x = rng.standard_normal(40)
+    return kinds.forbidden_ties(rng, kinds.gaussian(rng, 64, 40), x), x, None
+
+
+def blocks_where_x_is(rng):
+    """Columns that x does not use tie the blocks together, but not their signs."""
+    u, v = halves_of(rng.standard_normal(30))
+    A = np.hstack([kinds.blocks(rng, 64, 30), kinds.gaussian(rng, 64, 10)])
+    return A, np.r_[u, v, np.zeros(10)], np.r_[u, -v, np.zeros(10)]
 
 
 def weakly_seen(rng):
@@ -84,6 +96,8 @@ PAIRS = [
     hidden_blocks,
     tiny_block,
     linked_in_vain,
+    forbidden_ties,
+    blocks_where_x_is,
     weakly_seen,
     padded_waves,
     shifted_spike,
@@ -101,6 +115,13 @@ def test_a_rival_that_was_put_there_is_found(pair):
     found = find(system).rival
     assert found is not None
     np.testing.assert_allclose(np.abs(A @ found.astype(float)), np.abs(A @ x), rtol=1e-6, atol=1e-11)
+
+
+@pytest.mark.parametrize("pair", [mixed, tiny_block, linked_in_vain, forbidden_ties, blocks_where_x_is])
+def test_groups_that_have_a_sign_of_their_own_are_seen(pair):
+    A, x, _ = pair(np.random.default_rng(0))
+    system = system_of(A, x)
+    assert any(system.is_rival(system.flipped(rows)) for rows in groups(system))
 
 
 @pytest.mark.parametrize(("m", "n", "exhaustive"), [(5, 3, True), (15, 14, True), (34, 24, True), (90, 50, False)])

@@ -13,14 +13,19 @@ ENUMERABLE = 34
 ON_ITS_OWN = 8
 """One instance in so many is solved from scratch too."""
 FAILURES = ("wrong", "not unique", "bad rival", "crashed")
+REMARKABLE = ("refused", *FAILURES)
 
 
 class Outcome(NamedTuple):
-    """What happened, how often; and each failure in words."""
+    """What happened, how often; and what is worth a line."""
 
     kind: str
     counts: Counter
-    failures: list
+    remarks: list
+
+    @property
+    def failed(self):
+        return sum(self.counts[word] for word in FAILURES)
 
 
 def outcome_of(case):
@@ -31,23 +36,22 @@ def outcome_of(case):
     starts = {name: x for name, x in starts.items() if x is not None}
     if case.seed % ON_ITS_OWN == 0:
         starts["nothing"] = None
-    counts, failures = Counter(instances=1, ambiguous=found.rival is not None), []
+    counts, remarks = Counter(instances=1, ambiguous=found.rival is not None), []
     for name, start in starts.items():
-        words = list(checked(case, data, system, found, start))
+        try:
+            words = list(checked(case, data, system, found, start))
+        except Exception as error:
+            words = ["crashed"]
+            name += f": {type(error).__name__}: {error}"
         counts.update(words)
         m, n = data.A.shape
-        failures += [f"{word:10}  {case}  N = {n}, M = {m}, from {name}" for word in words if word in FAILURES]
-    return Outcome(case.kind, counts, failures)
+        remarks += [f"{word:10}  {case}  N = {n}, M = {m}, from {name}" for word in words if word in REMARKABLE]
+    return Outcome(case.kind, counts, remarks)
 
 
 def checked(case, data, system, found, start):
     """What is to be said of the answer that a start leads to, in words."""
-    try:
-        result = answer(data, start)
-    except Exception as error:
-        yield "crashed"
-        yield f"crashed: {type(error).__name__}: {error}"
-        return
+    result = answer(data, start)
     yield "answers"
     if result.certified:
         yield result.certificate.value
