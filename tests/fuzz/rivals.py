@@ -12,12 +12,14 @@ import numpy as np
 from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
-FITS = 50
+FITS = 10
 """A residual of so many roundings of its terms is none."""
 VISIBLE = 1000
 """A magnitude of so many roundings of its terms has a sign."""
 COMPARABLE = 1e3
 """A rival is larger than x by this factor at most: rounding hides anything behind huge entries that cancel."""
+EQUAL = 100
+"""Signals so many roundings apart are the same, whatever signs say."""
 MOST_STATES, SOME = 1 << 15, 1 << 10
 """Partial sign vectors that are tried; how many of them go on where there are more."""
 MOST_HALVES = 18
@@ -37,17 +39,31 @@ class Found(NamedTuple):
 
 
 class System:
-    """`y = |A x|`, with rows and columns brought to unit norm for what is done in float64."""
+    """`y = |A x|`; what is done in float64 is done with rows of unit norm, or of other weights, and equal columns."""
 
-    def __init__(self, A, y, x):
-        self.eps = np.finfo(y.dtype).eps
+    def __init__(self, A, y, x, eps=None, rows=None):
+        self.eps = eps or np.finfo(y.dtype).eps
         self.A, self.y, self.x = (np.asarray(array, dtype=np.longdouble) for array in (A, y, x))
-        self.rows = norms(self.A, axis=1)
+        lengths = norms(self.A, axis=1)
+        self.units = norms(self.A / lengths[:, None], axis=0)
+        self.rows = lengths if rows is None else rows
         self.columns = norms(self.A / self.rows[:, None], axis=0)
         self.scaled = (self.A / self.rows[:, None] / self.columns).astype(float)
-        self.visible = self.y > VISIBLE * self.eps * (abs(self.A) @ abs(self.x))
+        self.terms = abs(self.A) @ abs(self.x)
+        self.visible = self.y > VISIBLE * self.eps * self.terms
         self.v = self.A @ self.x
         self.v_scaled = np.where(self.visible, self.v / self.rows, 0).astype(float)
+
+    @property
+    def uneven(self):
+        """Are some measurements so small that rounding in others drowns them?"""
+        size = self.terms / self.rows
+        return bool(size[self.visible].min() < 1e-3 * size.max())
+
+    def weighted_by_terms(self):
+        """The same, each row as large as what is rounded in it."""
+        rows = np.where(self.terms > 0, self.terms, self.rows * np.max(abs(self.x)))
+        return System(self.A, self.y, self.x, self.eps, rows)
 
     @cached_property
     def inverse(self):
@@ -69,6 +85,11 @@ class System:
         z = self.A @ x
         return bool(np.all(abs(abs(z) - self.y) <= roundings * self.eps * (abs(self.A) @ abs(x) + self.y)))
 
+    def nearly_fits(self, x, roundings):
+        """The same, with the roundings of rows as a whole."""
+        z, size = self.A @ x, np.linalg.norm((self.units * x).astype(float))
+        return bool(np.all(abs(abs(z) - self.y) <= roundings * self.eps * (self.rows * size + self.y)))
+
     def same_signs(self, x, other):
         """Do they agree, up to the global sign, wherever a sign can be seen?"""
         z, w = (self.A @ x)[self.visible], (self.A @ other)[self.visible]
@@ -76,29 +97,32 @@ class System:
 
     def distance(self, x, other):
         """Relative, up to the global sign."""
-        size = np.max(abs(self.columns * other))
-        return min(np.max(abs(self.columns * (x - sign * other))) for sign in (-1, 1)) / size
+        size = np.max(abs(self.units * other))
+        return min(np.max(abs(self.units * (x - sign * other))) for sign in (-1, 1)) / size
 
     @cached_property
     def conditioning(self):
         s = np.linalg.svd(self.scaled, compute_uv=False)
         return s[0] / max(s[-1], self.eps * s[0])
 
-    def is_truth(self, x):
-        """Up to the global sign, and to what rounding does to it."""
-        return self.same_signs(x, self.x) and self.distance(x, self.x) < 1e4 * self.eps * self.conditioning
-
     @cached_property
     def all_seen(self):
         """Does every entry of x matter more than rounding?"""
-        parts = abs(self.columns * self.x)
+        parts = abs(self.units * self.x)
         return bool(self.eps * self.conditioning * parts.max() < 1e-3 * parts[parts > 0].min())
 
+    def is_truth(self, x):
+        """Up to the global sign, and to what rounding does to it."""
+        distance = self.distance(x, self.x)
+        bound = 1e4 * self.conditioning if self.same_signs(x, self.x) else EQUAL
+        return bool(distance < bound * self.eps)
+
     def differ(self, x, other):
-        return not self.same_signs(x, other) or self.distance(x, other) > 1e-3
+        distance = self.distance(x, other)
+        return bool(distance > 1e-3 or (distance > EQUAL * self.eps and not self.same_signs(x, other)))
 
     def is_rival(self, x):
-        comparable = np.max(abs(self.columns * x)) <= COMPARABLE * np.max(abs(self.columns * self.x))
+        comparable = np.max(abs(self.units * x)) <= COMPARABLE * np.max(abs(self.units * self.x))
         return comparable and self.fits(x) and self.differ(x, self.x)
 
     def flipped(self, flips):
@@ -125,6 +149,14 @@ def norms(A, axis):
 
 def find(system):
     """A rival of x, or none."""
+    found = found_in(system)
+    if found.rival is not None or not system.uneven:
+        return found
+    again = found_in(system.weighted_by_terms())
+    return Found(again.rival, found.exhaustive and again.exhaustive, found.near)
+
+
+def found_in(system):
     flips, exhaustive = enumerated(system)
     suspects = np.vstack([flips, groups(system), cuts(system), entries_moved(system), few_flips(system)])
     looked_at = [null_direction(system), *map(system.flipped, cheapest(system, suspects))]
@@ -144,7 +176,8 @@ def cheapest(system, flips):
 def null_direction(system):
     """x, and what A sees least."""
     direction = np.linalg.svd(system.scaled)[2][-1]
-    return system.x + direction / system.columns * np.max(abs(system.columns * system.x)) / np.max(abs(direction))
+    direction = direction / system.columns
+    return system.x + direction * np.max(abs(system.units * system.x)) / np.max(abs(system.units * direction))
 
 
 # All signs.

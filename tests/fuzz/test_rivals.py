@@ -40,6 +40,12 @@ def tiny_block(rng):
     return kinds.blocks(rng, 64, 40), np.r_[u, 1e-12 * v], np.r_[u, -1e-12 * v]
 
 
+def tiny_block_behind_a_link(rng):
+    """What the link brings of the tiny block is lost in rounding; what the block itself measures is not."""
+    u, v = halves_of(rng.standard_normal(40))
+    return kinds.joined(1e-4)(rng, 64, 40), np.r_[u, 1e-12 * v], np.r_[u, -1e-12 * v]
+
+
 def linked_in_vain(rng):
     u, v = halves_of(rng.standard_normal(40))
     A = kinds.linked_in_vain(rng, kinds.gaussian(rng, 64, 40), np.r_[u, v])
@@ -95,6 +101,7 @@ PAIRS = [
     mixed,
     hidden_blocks,
     tiny_block,
+    tiny_block_behind_a_link,
     linked_in_vain,
     forbidden_ties,
     blocks_where_x_is,
