@@ -1,11 +1,16 @@
 """Fuzzes the certificate: instances of many kinds, each answer checked against all signs or a search for rivals.
 
 Exit code 1 when a certified answer is wrong or not the only one, when what is called a rival is none, or on a crash.
+
+The table: instances, and how many of them have a rival (ambiguous); answers, from the truth, from a rival, from the
+nearest that does not fit and, of one instance in eight, from nothing; answers that fit, that are certified, by which
+certificate; right answers in general position (due) and how many of them were not certified (refused); failures.
 """
 
 import argparse
 import os
 import sys
+import time
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 
@@ -24,7 +29,7 @@ kinds:
   {}
 signals:
   {}"""
-COLUMNS = ("instances", "ambiguous", "answers", "enumerated", "general position", "due", "refused", *FAILURES)
+COLUMNS = ("instances", "ambiguous", "answers", "fits", "enumerated", "general position", "due", "refused", *FAILURES)
 
 
 def main(arguments=None):
@@ -64,23 +69,31 @@ def some_of(names):
 
 def run(cases, processes):
     """Counts by kind, and how many failures; these are printed as they come."""
-    totals, failed = defaultdict(Counter), 0
-    with ProcessPoolExecutor(processes) as pool:
-        for done, outcome in enumerate(pool.map(outcome_of, cases, chunksize=4), start=1):
-            totals[outcome.kind].update(outcome.counts)
-            failed += outcome.failed
-            print("".join(f"{remark}\n" for remark in outcome.remarks), end="", flush=True)
-            if done % 20 == 0 or done == len(cases):
-                print(f"\r{done} of {len(cases)}, {failed} failed ", end="", file=sys.stderr, flush=True)
+    totals, failed, started = defaultdict(Counter), 0, time.monotonic()
+    for done, outcome in enumerate(outcomes(cases, processes), start=1):
+        totals[outcome.kind].update(outcome.counts)
+        failed += outcome.failed
+        print("".join(f"{remark}\n" for remark in outcome.remarks), end="", flush=True)
+        if done % 20 == 0 or done == len(cases):
+            seconds = time.monotonic() - started
+            print(f"\r{done} of {len(cases)}, {failed} failed, {seconds:.0f} s ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return totals, failed
 
 
+def outcomes(cases, processes):
+    if processes == 1:
+        yield from map(outcome_of, cases)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(outcome_of, cases, chunksize=4)
+
+
 def print_table(totals):
-    print("".join([" " * 22, *(f"{name:>18}" for name in COLUMNS)]))
     everything = sum(totals.values(), Counter())
+    print(" " * 20 + "".join(f"  {name}" for name in COLUMNS))
     for kind, counts in [*sorted(totals.items()), ("all", everything)]:
-        print(f"{kind:22}" + "".join(f"{counts[name]:>18}" for name in COLUMNS))
+        print(f"{kind:20}" + "".join(f"  {counts[name]:{len(name)}}" for name in COLUMNS))
 
 
 if __name__ == "__main__":

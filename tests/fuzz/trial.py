@@ -3,6 +3,7 @@
 import warnings
 from collections import Counter
 from typing import NamedTuple
+from zlib import crc32
 
 from phaselect import Status, solve
 from tests.fuzz.cases import data_of
@@ -34,7 +35,7 @@ def outcome_of(case):
     found = find(system)
     starts = {"truth": data.x, "rival": found.rival, "near miss": found.near}
     starts = {name: x for name, x in starts.items() if x is not None}
-    if case.seed % ON_ITS_OWN == 0:
+    if crc32(str(case).encode()) % ON_ITS_OWN == 0:
         starts["nothing"] = None
     counts, remarks = Counter(instances=1, ambiguous=found.rival is not None), []
     for name, start in starts.items():
@@ -53,6 +54,8 @@ def checked(case, data, system, found, start):
     """What is to be said of the answer that a start leads to, in words."""
     result = answer(data, start)
     yield "answers"
+    if system.nearly_fits(result.x, 100):
+        yield "fits"
     if result.certified:
         yield result.certificate.value
         if not system.is_truth(result.x):
@@ -74,7 +77,7 @@ def answer(data, start):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         if start is None:
-            return solve(data.A, data.y, time_limit=1.0)
+            return solve(data.A, data.y, time_limit=0.5)
         return solve(data.A, data.y, solver="altmin", init=start.astype(float))
 
 
