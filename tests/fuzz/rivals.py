@@ -20,6 +20,8 @@ COMPARABLE = 1e3
 """A rival is larger than x by this factor at most: rounding hides anything behind huge entries that cancel."""
 EQUAL = 100
 """Signals so many roundings apart are the same, whatever signs say."""
+DEPENDENT = 1e-9
+"""What a row has of its own, relative to itself, if it depends on others."""
 MOST_STATES, SOME = 1 << 15, 1 << 10
 """Partial sign vectors that are tried; how many of them go on where there are more."""
 MOST_HALVES = 18
@@ -193,36 +195,45 @@ def enumerated(system):
 
 def by_rows(system):
     """Row after row: a new direction doubles the sign vectors, a row that depends on those before sorts them out."""
-    free, B = np.ones(len(system.y), dtype=bool), system.scaled
-    rest, states, chosen, complete = B.copy(), np.ones((1, 0)), [], True
-    y, loose, predicted = np.abs(system.v_scaled), max(1e-7, 1000 * system.eps), {}
+    rest, free = system.scaled, np.ones(system.y.size, dtype=bool)
+    values, chosen, complete = np.zeros((1, system.y.size)), [], True
     while free.any():
         left = np.linalg.norm(rest, axis=1)
-        for i in np.flatnonzero(free & (left < 1e-9)):
-            weights = np.linalg.lstsq(B[chosen].T, B[i], rcond=None)[0] if chosen else np.zeros(0)
-            value = states @ weights
-            fits = abs(abs(value) - y[i]) <= loose * (y[i] + np.abs(weights) @ y[chosen])
-            states, predicted = states[fits], {k: values[fits] for k, values in predicted.items()} | {i: value[fits]}
-            free[i] = False
-        if not free.any():
-            break
-        i = next_row(system, free, left, chosen)
-        signs = (1,) if not y[i] or not y[chosen].any() else (1, -1)
-        states = np.vstack([np.c_[states, np.full(len(states), sign * y[i])] for sign in signs])
-        predicted = {k: np.tile(values, len(signs)) for k, values in predicted.items()}
-        chosen.append(i)
-        free[i] = False
-        direction = rest[i] / left[i]
-        rest = rest - np.outer(rest @ direction, direction)
-        rest = rest - np.outer(rest @ direction, direction)
-        if len(states) > (MOST_STATES if complete else 2 * SOME):
-            some = np.random.default_rng(0).permutation(len(states))[:SOME]
-            states, predicted, complete = states[some], {k: values[some] for k, values in predicted.items()}, False
-    values = np.zeros((len(states), len(y)))
-    values[:, chosen] = states
-    for k, column in predicted.items():
-        values[:, k] = column
+        for i in np.flatnonzero(free & (left < DEPENDENT)):
+            values = sorted_out(system, values, chosen, i)
+        free &= left >= DEPENDENT
+        if free.any():
+            i = next_row(system, free, left, chosen)
+            values = with_both_signs(system, values, i)
+            rest, free[i] = orthogonal_to(rest, rest[i] / left[i]), False
+            chosen.append(i)
+        if len(values) > (MOST_STATES if complete else 2 * SOME):
+            values, complete = np.random.default_rng(0).permutation(values)[:SOME], False
     return (values * system.v_scaled < 0) & system.visible, complete
+
+
+def sorted_out(system, values, chosen, i):
+    """Those that agree with row i, which depends on those chosen."""
+    B, y = system.scaled, np.abs(system.v_scaled)
+    weights = np.linalg.lstsq(B[chosen].T, B[i], rcond=None)[0] if chosen else np.zeros(0)
+    values[:, i] = values[:, chosen] @ weights
+    loose = max(1e-7, 1000 * system.eps) * (y[i] + np.abs(weights) @ y[chosen])
+    return values[abs(abs(values[:, i]) - y[i]) <= loose]
+
+
+def with_both_signs(system, values, i):
+    """Of row i; the first that is not zero fixes the global sign."""
+    values[:, i] = abs(system.v_scaled[i])
+    other = values.copy()
+    other[:, i] *= -1
+    only_one = not len(values) or not values[0, i] or np.count_nonzero(values[0]) == 1
+    return values if only_one else np.vstack([values, other])
+
+
+def orthogonal_to(rows, direction):
+    for _ in range(2):
+        rows = rows - np.outer(rows @ direction, direction)
+    return rows
 
 
 def next_row(system, free, left, chosen):
