@@ -122,9 +122,10 @@ def twin_magnitudes(rng, m, n):
 
 
 def waves(rng, m, n):
-    """Cosines and sines, as of a padded signal's Fourier transform."""
+    """Cosines and sines, as of a padded signal's Fourier transform; a row of nothing but rounding is one of zeros."""
     angles = np.pi * np.outer(np.arange(-(-m // 2)) + rng.choice([0.5, 1]), np.arange(n)) / n
-    return np.vstack([np.cos(angles), np.sin(angles)])[rng.permutation(2 * len(angles))[:m]]
+    A = np.vstack([np.cos(angles), np.sin(angles)])[rng.permutation(2 * len(angles))[:m]]
+    return A * (np.abs(A).max(axis=1, keepdims=True) > 1e-12)
 
 
 def masked(transform):
