@@ -92,9 +92,10 @@ class System:
         z, size = self.A @ x, np.linalg.norm((self.units * x).astype(float))
         return bool(np.all(abs(abs(z) - self.y) <= roundings * self.eps * (self.rows * size + self.y)))
 
-    def same_signs(self, x, other):
+    def same_signs(self, x, other, roundings=VISIBLE):
         """Do they agree, up to the global sign, wherever a sign can be seen?"""
-        z, w = (self.A @ x)[self.visible], (self.A @ other)[self.visible]
+        seen = self.y > roundings * self.eps * self.terms
+        z, w = (self.A @ x)[seen], (self.A @ other)[seen]
         return bool(np.all(z * w > 0) or np.all(z * w < 0))
 
     def distance(self, x, other):
@@ -119,9 +120,9 @@ class System:
         bound = 1e4 * self.conditioning if self.same_signs(x, self.x) else EQUAL
         return bool(distance < bound * self.eps)
 
-    def differ(self, x, other):
+    def differ(self, x, other, roundings=VISIBLE):
         distance = self.distance(x, other)
-        return bool(distance > 1e-3 or (distance > EQUAL * self.eps and not self.same_signs(x, other)))
+        return bool(distance > 1e-3 or (distance > EQUAL * self.eps and not self.same_signs(x, other, roundings)))
 
     def is_rival(self, x):
         comparable = np.max(abs(self.units * x)) <= COMPARABLE * np.max(abs(self.units * self.x))

@@ -11,6 +11,8 @@ from tests.fuzz.rivals import System, find
 
 ENUMERABLE = 34
 """Measurements up to which an answer in general position is certified whatever is expected of impostors."""
+DOUBT = 100
+"""Roundings that a rival may be off, or a sign, for an answer to be called ambiguous."""
 ON_ITS_OWN = 8
 """One instance in so many is solved from scratch too."""
 FAILURES = ("wrong", "not unique", "bad rival", "crashed")
@@ -54,7 +56,7 @@ def checked(case, data, system, found, start):
     """What is to be said of the answer that a start leads to, in words."""
     result = answer(data, start)
     yield "answers"
-    if system.nearly_fits(result.x, 100):
+    if system.nearly_fits(result.x, DOUBT):
         yield "fits"
     if result.certified:
         yield result.certificate.value
@@ -95,6 +97,6 @@ def alone(data, system):
 
 
 def proves_it(system, result):
-    """Is the rival that came with an answer one?"""
+    """Is the rival that came with an answer one? To refuse a certificate, a rival within some roundings is enough."""
     rival = result.rival
-    return rival is not None and system.nearly_fits(rival, 100) and system.differ(rival, result.x)
+    return rival is not None and system.nearly_fits(rival, DOUBT) and system.differ(rival, result.x, DOUBT)
