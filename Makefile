@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all lint format bench figures docs clean
+.PHONY: demo test test-all fuzz lint format bench figures docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/phaselect demo --out demo.png
@@ -15,6 +15,10 @@ test: $(VENV)/.dev
 # The long statistical tests too.
 test-all: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m ''
+
+# Ten thousand instances against the certificate, by a judge of its own. Options: .venv/bin/python -m tests.fuzz --help
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

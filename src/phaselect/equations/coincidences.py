@@ -15,7 +15,7 @@ def share_repeated(magnitudes: Array, equal: Array = EQUAL) -> Array:
     xp = namespace(magnitudes)
     ordered = xp.sort(magnitudes, axis=-1)
     same = (xp.diff(ordered, axis=-1) <= equal * ordered[..., 1:]) & (ordered[..., :-1] > 0)
-    none = same[..., :1] & False
+    none = ordered[..., :1] < 0
     before, after = xp.concatenate([none, same], axis=-1), xp.concatenate([same, none], axis=-1)
     return (before | after).mean(axis=-1)
 

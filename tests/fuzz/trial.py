@@ -1,0 +1,102 @@
+"""Puts the certificate to the test on one instance: with the truth, with a rival, with a near miss, and on its own."""
+
+import warnings
+from collections import Counter
+from typing import NamedTuple
+from zlib import crc32
+
+from phaselect import Status, solve
+from tests.fuzz.cases import data_of
+from tests.fuzz.rivals import System, find
+
+ENUMERABLE = 34
+"""Measurements up to which an answer in general position is certified whatever is expected of impostors."""
+DOUBT = 100
+"""Roundings that a rival may be off, or a sign, for an answer to be called ambiguous."""
+ON_ITS_OWN = 8
+"""One instance in so many is solved from scratch too."""
+FAILURES = ("wrong", "not unique", "bad rival", "crashed")
+REMARKABLE = ("refused", *FAILURES)
+
+
+class Outcome(NamedTuple):
+    """What happened, how often; and what is worth a line."""
+
+    kind: str
+    counts: Counter
+    remarks: list
+
+    @property
+    def failed(self):
+        return sum(self.counts[word] for word in FAILURES)
+
+
+def outcome_of(case):
+    data = data_of(case)
+    system = System(*data)
+    found = find(system)
+    starts = {"truth": data.x, "rival": found.rival, "near miss": found.near}
+    starts = {name: x for name, x in starts.items() if x is not None}
+    if crc32(str(case).encode()) % ON_ITS_OWN == 0:
+        starts["nothing"] = None
+    counts, remarks = Counter(instances=1, ambiguous=found.rival is not None), []
+    for name, start in starts.items():
+        try:
+            words = list(checked(case, data, system, found, start))
+        except Exception as error:
+            words = ["crashed"]
+            name += f": {type(error).__name__}: {error}"
+        counts.update(words)
+        m, n = data.A.shape
+        remarks += [f"{word:10}  {case}  N = {n}, M = {m}, from {name}" for word in words if word in REMARKABLE]
+    return Outcome(case.kind, counts, remarks)
+
+
+def checked(case, data, system, found, start):
+    """What is to be said of the answer that a start leads to, in words."""
+    result = answer(data, start)
+    yield "answers"
+    if system.nearly_fits(result.x, DOUBT):
+        yield "fits"
+    if result.certified:
+        yield result.certificate.value
+        if not system.is_truth(result.x):
+            yield "wrong"
+        elif found.rival is not None or not (found.exhaustive or alone(data, system)):
+            yield "not unique"
+    if due(case, data, system, found, result):
+        yield "due"
+        if not result.certified:
+            yield "refused"
+    if result.status is Status.AMBIGUOUS or result.rival is not None:
+        yield "ambiguous answers"
+        if not proves_it(system, result):
+            yield "bad rival"
+
+
+def answer(data, start):
+    """The solver that stays where it starts, if that fits; or the front door."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if start is None:
+            return solve(data.A, data.y, time_limit=0.5)
+        return solve(data.A, data.y, solver="altmin", init=start.astype(float))
+
+
+def due(case, data, system, found, result):
+    """Should this answer have been certified?"""
+    right = system.fits(result.x, 1e4) and system.is_truth(result.x)
+    countable = result.log10_impostors <= -6 or data.y.size <= ENUMERABLE
+    return case.general and right and countable and system.all_seen and found.rival is None
+
+
+def alone(data, system):
+    """Do searches that start elsewhere end at the truth, or nowhere?"""
+    found = [solve(data.A, data.y, solver=name, seed=seed, time_limit=0.3).x for name, seed in (("pa", 1), ("amp", 2))]
+    return not any(map(system.is_rival, found))
+
+
+def proves_it(system, result):
+    """Is the rival that came with an answer one? To refuse a certificate, a rival within some roundings is enough."""
+    rival = result.rival
+    return rival is not None and system.nearly_fits(rival, DOUBT) and system.differ(rival, result.x, DOUBT)
