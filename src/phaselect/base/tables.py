@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,12 @@ class Table:
         """The rows in which each named column has the given value."""
         keep = np.ones(len(self), dtype=bool)
         for name, value in values.items():
-            keep &= self.columns[name] == value
+            keep &= self[name] == value
         return self.take(keep)
 
     def take(self, rows: NDArray[Any]) -> Table:
         """The rows chosen by a mask or by their numbers."""
-        return Table({name: column[rows] for name, column in self.columns.items()}, self.provenance)
+        return replace(self, columns={name: column[rows] for name, column in self.columns.items()})
 
     def by(self, name: str) -> list[Table]:
         """The rows of each distinct value of a column."""
@@ -61,7 +61,7 @@ class Table:
 
     def values(self, name: str) -> list[Any]:
         """The distinct values of a column, in the order in which they first appear."""
-        return list(dict.fromkeys(self.columns[name].tolist()))
+        return list(dict.fromkeys(self[name].tolist()))
 
     def rounded(self, digits: int) -> Table:
         """The same with floats to so many significant digits: enough to draw, and a much smaller file."""
