@@ -14,7 +14,6 @@ from phaselect.report.ledger import (
     Finding,
     Tables,
     claims_into,
-    holds_if,
     numbers,
     regulariser_threshold,
     verdict,
@@ -42,16 +41,27 @@ def regulariser_helps(tables: Tables) -> Finding:
 
 @claim("Sec. III, role of lam", "At fixed lam > 0 the overlap peaks and can then fall as mu grows", "regularisation")
 def regulariser_biases(tables: Tables) -> Finding:
-    """How far m turns back on the informed branches at lam = 0.005."""
-    branches = tables["regularisation"].where(panel="a", line="informed").by("alpha")
-    falls = known([own["m"].max() - own["m"][np.argmax(own["mu"])] for own in branches], "the overlap m")
-    worst = branches[int(np.argmax(falls))]
+    """How far m falls back: on the paper's branches, at lam = 0.005, and along anneals at all lam."""
+    table = tables["regularisation"]
+    branches = table.where(panel="a", line="informed").by("alpha")
+    shown = known([own["m"].max() - own["m"][np.argmax(own["mu"])] for own in branches], "the overlap m")
+    alphas, lams, falls = _falls_of_anneals(table.where(panel="d"))
+    at = np.unravel_index(np.argmax(falls), falls.shape)
+    unseen = "" if shown.max() > VISIBLE else ", which no figure shows"
     text = (
-        f"at lam = 0.005 m falls back by at most {falls.max():.1e}, at alpha = {worst['alpha'][0]:g} from its peak of "
-        f"{worst['m'].max():.5f}{'' if falls.max() > VISIBLE else ': nothing that a figure shows'}"
+        f"at lam = 0.005 and alpha = {numbers([own['alpha'][0] for own in branches])} by at most {shown.max():.1e}"
+        f"{unseen}; of {falls.size} anneals over all alpha and lam {np.sum(falls > VISIBLE)} lose more than "
+        f"{VISIBLE:g}, the most at alpha = {alphas[at[1]]:g}, lam = {lams[at[0]]:g}: {falls[at]:.2f}"
     )
-    unseen = Conclusion.CORRECTED if falls.max() > 1e-6 else Conclusion.FAILS
-    return Finding(text, holds_if(bool(falls.max() > VISIBLE), unseen))
+    return Finding(text, verdict(bool(shown.max() > VISIBLE), bool(falls.max() > VISIBLE)))
+
+
+def _falls_of_anneals(table: Table) -> tuple[NDArray[np.float64], list[float], NDArray[np.float64]]:
+    """alphas, lams > 0, and by how much m ends below its largest, a line for each lam."""
+    with_lam = table.take(table["lam"] > 0)
+    alphas, lams, largest = _by_lam(with_lam.where(line="largest"), "m")
+    _, _, last = _by_lam(with_lam.where(line="last"), "m")
+    return alphas, lams, known(largest - last, "the overlap m")
 
 
 @claim(
@@ -127,7 +137,7 @@ def _falls_where_finite(values: NDArray[np.float64]) -> bool:
 @claim("Sec. III, role of lam", "Larger lam lowers the largest overlap reached", "regularisation")
 def regulariser_limits(tables: Tables) -> Finding:
     """Does the largest m fall as lam > 0 grows, at every alpha?"""
-    table = tables["regularisation"].where(panel="d")
+    table = tables["regularisation"].where(panel="d", line="largest")
     alphas, lams, tops = _by_lam(table.take(table["lam"] > 0), "m")
     lower = [bool(np.all(np.diff(column) < 0)) for column in known(tops, "the largest overlap").T]
     text = (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from phaselect.base.tables import Table
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
 from phaselect.experiments.success import STANDARD_ERRORS
-from phaselect.report.evidence import Missing
+from phaselect.report.evidence import Missing, known
 from phaselect.report.ledger import (
     Answer,
     Claim,
@@ -92,11 +92,11 @@ def arrives(fit: Limit | None) -> Answer:
 def mean_gain(fast: Halves, slow: Halves) -> Interval:
     """By how much less alpha the slow anneal needs: the weighted mean over the sizes at which both are known."""
     pairs = [(fast[n], slow[n]) for n in fast if n in slow]
-    known = [(f, s) for f, s in pairs if all(map(math.isfinite, (*f, *s)))]
-    if not known:
+    closed = [(f, s) for f, s in pairs if all(map(math.isfinite, (*f, *s)))]
+    if not closed:
         raise Missing("no size is known at both rates")
-    gains = np.array([f.value - s.value for f, s in known])
-    variances = np.array([_variance(f) + _variance(s) for f, s in known])
+    gains = np.array([f.value - s.value for f, s in closed])
+    variances = np.array([_variance(f) + _variance(s) for f, s in closed])
     mean, error = np.average(gains, weights=1 / variances), STANDARD_ERRORS / math.sqrt(np.sum(1 / variances))
     return Interval(float(mean), float(mean - error), float(mean + error))
 
@@ -248,26 +248,17 @@ def rate_matters_for_message_passing(tables: Tables) -> Finding:
     "trajectories",
 )
 def state_evolution_describes(tables: Tables) -> Finding:
-    """Mean of the runs against state evolution, iteration by iteration, at every alpha."""
+    """The mean run against state evolution, iteration by iteration, at every alpha."""
     table = tables["trajectories"]
     parts, texts = [], []
-    for runs in table.where(source="amp").by("alpha"):
-        theory = table.where(source="state evolution", alpha=runs["alpha"][0])
-        gap, error = _gap_to(theory, runs)
+    for mean in table.where(source="mean of amp").by("alpha"):
+        theory = table.where(source="state evolution", alpha=mean["alpha"][0])
+        gap = known(mean["m"] - np.interp(mean["sweeps"], theory["sweeps"], theory["m"]), "the mean of m")
+        error = known(mean["m_error"], "its error")
         worst = int(np.argmax(np.abs(gap)))
         parts.append(_describes(np.abs(gap), error))
-        texts.append(f"alpha = {runs['alpha'][0]:g}: {gap[worst]:.2f} ± {error[worst]:.2f}")
+        texts.append(f"alpha = {mean['alpha'][0]:g}: {gap[worst]:.2f} ± {error[worst]:.2f}")
     return Finding("largest gap in m of the mean run, with its standard error: " + "; ".join(texts), verdict(*parts))
-
-
-def _gap_to(theory: Table, runs: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean over runs of m less that of theory at each iteration that all have, and its standard error."""
-    gaps = [own["m"] - np.interp(own["sweeps"], theory["sweeps"], theory["m"]) for own in runs.by("seed")]
-    length = min(map(len, gaps))
-    stacked = np.array([gap[:length] for gap in gaps])
-    if len(gaps) < 2 or not np.isfinite(stacked).all():
-        raise Missing("no two runs are known")
-    return stacked.mean(axis=0), stacked.std(axis=0, ddof=1) / math.sqrt(len(gaps))
 
 
 def _describes(gap: NDArray[np.float64], error: NDArray[np.float64]) -> Answer:
