@@ -84,7 +84,9 @@ def test_every_is_the_conjunction_of_kleene():
 def test_evidence_says_what_is_missing():
     evidence = Evidence({"alpha": np.array([1.2, 1.3])})
     assert evidence.where(alpha=1.3)["alpha"].tolist() == [1.3]
-    for ask in (lambda: evidence["mu"], lambda: evidence.where(mu=1), lambda: evidence.where(alpha=9)["alpha"]):
+    nothing = evidence.where(alpha=9)
+    assert len(nothing.where(alpha=1.2)) == len(nothing.values("alpha")) == 0
+    for ask in (lambda: evidence["mu"], lambda: evidence.where(mu=1), lambda: nothing["alpha"]):
         with pytest.raises(Missing):
             ask()
     with pytest.raises(Missing, match="m is not known"):

@@ -48,7 +48,7 @@ class Table:
         """The rows in which each named column has the given value."""
         keep = np.ones(len(self), dtype=bool)
         for name, value in values.items():
-            keep &= self[name] == value
+            keep &= self.columns[name] == value
         return self.take(keep)
 
     def take(self, rows: NDArray[Any]) -> Table:
@@ -61,7 +61,7 @@ class Table:
 
     def values(self, name: str) -> list[Any]:
         """The distinct values of a column, in the order in which they first appear."""
-        return list(dict.fromkeys(self[name].tolist()))
+        return list(dict.fromkeys(self.columns[name].tolist()))
 
     def rounded(self, digits: int) -> Table:
         """The same with floats to so many significant digits: enough to draw, and a much smaller file."""

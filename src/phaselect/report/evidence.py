@@ -15,12 +15,28 @@ class Missing(Exception):
 
 
 class Evidence(Table):
-    """A table of which nothing can be asked that is not there: a column that it lacks, or any column of no rows."""
+    """A table that can be searched for what is not there, and then has no rows; but no number is read off no rows."""
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if len(self) == 0 or name not in self.columns:
+        self._check(name)
+        if len(self) == 0:
             raise Missing(f"no {name} is known")
         return super().__getitem__(name)
+
+    def where(self, **values: Any) -> Table:
+        """The rows in which each named column has the given value."""
+        self._check(*values)
+        return super().where(**values)
+
+    def values(self, name: str) -> list[Any]:
+        """The distinct values of a column."""
+        self._check(name)
+        return super().values(name)
+
+    def _check(self, *names: str) -> None:
+        absent = [name for name in names if name not in self.columns]
+        if absent:
+            raise Missing(f"no {', '.join(absent)} is known")
 
 
 def known(values: Any, what: str) -> NDArray[np.float64]:

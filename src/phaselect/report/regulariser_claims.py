@@ -149,12 +149,11 @@ def regulariser_limits(tables: Tables) -> Finding:
 
 def _by_lam(table: Table, name: str) -> tuple[NDArray[np.float64], list[float], NDArray[np.float64]]:
     """alphas, lams, and a column with a line for each lam, in ascending order, at the alphas that all lams have."""
-    parts = sorted(table.by("lam"), key=lambda own: float(own["lam"][0]))
+    lams = np.unique(table["lam"]).tolist()
+    parts = [table.where(lam=lam) for lam in lams]
     alphas = sorted(set.intersection(*(set(own.values("alpha")) for own in parts)))
     lines = [[own.where(alpha=alpha)[name][0] for alpha in alphas] for own in parts]
-    if not alphas:
-        raise Missing("no alpha is known at every lam")
-    return np.array(alphas), [float(own["lam"][0]) for own in parts], np.array(lines, dtype=float)
+    return known(alphas, "alpha at every lam"), lams, np.array(lines, dtype=float)
 
 
 @claim(

@@ -58,9 +58,11 @@ def overlap_lowers_misfit(tables: Tables) -> Finding:
 
 def _falls_across(curves: list[Table], name: str) -> list[bool]:
     """Does the misfit fall from curve to curve, at levels of a column that all curves reach?"""
+    if len(curves) < 2:
+        raise Missing("no two curves are known")
     low, high = max(own[name].min() for own in curves), min(own[name].max() for own in curves)
-    if len(curves) < 2 or not low < high:
-        raise Missing(f"no {name} is reached by two curves")
+    if not low < high:
+        raise Missing(f"no {name} is reached by all curves")
     return [
         bool(np.all(np.diff([_misfit_at(own, name, x) for own in curves]) < 0)) for x in np.linspace(low, high, LEVELS)
     ]
@@ -75,7 +77,7 @@ def _misfit_at(own: Table, name: str, level: float) -> float:
 def overlap_not_monotonic(tables: Tables) -> Finding:
     """How far m turns back at the lowest overlap while the complexity falls, where replica symmetry can be trusted."""
     table = tables["complexity"]
-    own = table.where(sign_overlap=min(table.values("sign_overlap")))
+    own = table.where(sign_overlap=table["sign_overlap"].min())
     m = known(own.take(own["trusted"])["m"], "the overlap m")
     fall = float(m.max() - m[-1])
     text = f"O = {own['sign_overlap'][0]:g}: m rises to {m.max():.4f}, then falls by {fall:.1e}"
