@@ -171,7 +171,7 @@ def matched_anneal_recovers(tables: Tables) -> Finding:
         f"m > {np.floor(1e4 * ends.min()) / 1e4:g} at the end for alpha = {numbers(table.values('alpha'))}; threshold "
         f"alpha = {threshold:.4f}"
     )
-    return Finding(text, verdict(bool(ends.min() > 0.999), abs(threshold - 1.13) < 0.005))
+    return Finding(text, verdict(bool(ends.min() > 0.999), round(threshold, 2) == 1.13))
 
 
 @claim("Sec. III, annealing", "It is crucial to keep the product mu*lam small enough", "annealing", "critical_product")
