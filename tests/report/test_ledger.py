@@ -7,15 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phaselect.base.tables import Table, load_table
-from phaselect.experiments.limits import Interval
+from phaselect.base.tables import load_table
 from phaselect.figures.gallery import FIGURES
 from phaselect.figures.success_curves import refitted
-from phaselect.report.evidence import Evidence, Missing, known
 from phaselect.report.ledger import Conclusion, assess_all, every, verdict
 from phaselect.report.page import CLAIMS
 from phaselect.report.sizes import size_grids
-from phaselect.report.solver_claims import gains, mean_gain
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 
@@ -79,39 +76,3 @@ def test_every_is_the_conjunction_of_kleene():
     for answers in product(order, repeat=3):
         assert every(answers) is min(answers, key=order.index)
     assert every([]) is None
-
-
-def test_evidence_says_what_is_missing():
-    evidence = Evidence({"alpha": np.array([1.2, 1.3])})
-    assert evidence.where(alpha=1.3)["alpha"].tolist() == [1.3]
-    nothing = evidence.where(alpha=9)
-    assert len(nothing.where(alpha=1.2)) == len(nothing.values("alpha")) == 0
-    for ask in (lambda: evidence["mu"], lambda: evidence.where(mu=1), lambda: nothing["alpha"]):
-        with pytest.raises(Missing):
-            ask()
-    with pytest.raises(Missing, match="m is not known"):
-        known([1.0, np.nan], "m")
-    with pytest.raises(KeyError):
-        Table({})["mu"]
-
-
-def test_mean_gain_of_many_draws():
-    """Its interval covers the gain that was put in; wide sizes weigh little."""
-    rng = np.random.default_rng(0)
-    spread, gain = np.array([0.01, 0.02, 0.1]), 0.03
-
-    def drawn(middle):
-        values = middle + spread * rng.standard_normal(3)
-        return {n: Interval(v, v - 1.96 * s, v + 1.96 * s) for n, v, s in zip((1, 2, 3), values, spread, strict=True)}
-
-    found = [mean_gain(drawn(1.2), drawn(1.2 - gain)) for _ in range(400)]
-    assert 367 <= sum(it.low <= gain <= it.high for it in found) <= 393  # 380 and three standard deviations
-    assert np.std([it.value for it in found]) == pytest.approx((np.sum(1 / (2 * spread**2))) ** -0.5, rel=0.15)
-
-
-def test_open_intervals_count_against_but_not_in_the_mean():
-    fast = {100: Interval(1.25, 1.24, 1.26), 200: Interval(1.2, 1.19, 1.21)}
-    slow = {100: Interval(1.2, 1.19, 1.21), 200: Interval(np.nan, 1.5, np.inf)}
-    assert mean_gain(fast, slow).value == pytest.approx(0.05)
-    assert gains(fast, slow) is None
-    assert gains({100: fast[100]}, {100: slow[100]}) is True

@@ -158,6 +158,7 @@ CASES = {
         (limits(1.25, 1.2), FAILS),
         (limits(1.05, 1.05), FAILS),  # no fit that is better than possible counts in favour
         (limits(1.13, 1.13, width=0.1), OPEN),
+        (limits(NAN, NAN), OPEN),
         (limits(1.13, 1.13, doubts=("", "bad")), OPEN),  # one favourable rate does not decide
         (amp(*sweep("amp", *BETTER)), OPEN),
     ],

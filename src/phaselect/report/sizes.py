@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from phaselect.base.tables import Table
 from phaselect.experiments.limits import Interval, Limit
+from phaselect.report.comparisons import halves, limit
 from phaselect.report.ledger import Tables
-from phaselect.report.solver_claims import halves, limit
 from phaselect.solvers.registry import REGISTRY
 
 
