@@ -105,7 +105,7 @@ def draw(table: Table) -> Figure:
         panel.set(xlabel=MU, ylabel=label)
         logarithmic(panel, "x", table.where(source="branch")["mu"])
     axes[1].set_ylim(-0.03, 1.05)
-    axes[1].legend(loc="lower right", title="simulated annealing")
+    axes[1].legend(loc="upper left", title="simulated annealing")
     axes[2].set_yscale("log")
     axes[2].legend(title="simulated annealing")
     letter(axes)
