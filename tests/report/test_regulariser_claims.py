@@ -63,7 +63,7 @@ CASES = {
     "regulariser_helps": [
         (thresholds((1.68, 1.63), (1.58, 1.13)), HOLDS),
         (thresholds((1.68, 1.68), (1.58, 1.13)), CORRECTED),
-        (thresholds((1.68, 1.7), (1.58, 1.6)), FAILS),
+        (thresholds((1.68, 1.675), (1.58, 1.575)), FAILS),
         (thresholds((1.68, NAN), (1.58, 1.13)), OPEN),
     ],
     "regulariser_biases": [
@@ -76,6 +76,8 @@ CASES = {
     "gap_of_overlaps_at_1_3": [
         (at_1_3((0.3, 0.7), (0.7, 0.9), end=15), HOLDS),
         (at_1_3((0.3, 0.5), (0.7, 0.9)), CORRECTED),
+        (at_1_3((0.3, 0.8), (0.7, 0.9), dominant=True), CORRECTED),
+        (at_1_3((0.3, 0.3), (0.3005, 0.9), end=15), CORRECTED),
         (at_1_3((0.6, 0.7), (0.5, 0.9), end=25), FAILS),
         (at_1_3((0.3, 0.5), (0.7, 0.9), dominant=False), OPEN),
     ],
@@ -105,8 +107,11 @@ CASES = {
         (anneals((1.0, NAN, 1.0), (1.4, 1.128, 1.3)), OPEN),
     ],
     "product_must_be_small": [
-        (anneals((1.0, 1.0, 0.1), (1.1, 1.128, 1.3)), HOLDS),
+        (anneals((1.0, 1.0, 0.1), (1.133, 1.128, 1.3)), HOLDS),
         (anneals((1.0, 1.0, 0.1), (1.4, 1.128, 1.3)), CORRECTED),
+        (anneals((1.0, 1.0, 1.0, 0.1), (1.4, 1.12, 1.128, 1.3), (0.1, 0.5, 1.0, 10.0)), CORRECTED),
+        (anneals((1.0, 1.0, 0.1, 1.0), (1.13, 1.128, 1.2, 1.2), (0.5, 1.0, 3.0, 10.0)), CORRECTED),
+        (anneals((0.1, 1.0, 0.1), (1.4, 1.128, 1.3)), FAILS),
         (anneals((0.1, 1.0, 1.0), (1.4, 1.128, 1.15)), FAILS),
         (anneals((1.0, 1.0, 1.0), (1.1, 1.128, 1.15)), OPEN),
         (anneals((1.0, 1.0, 0.1), (NAN, 1.128, 1.3)), OPEN),

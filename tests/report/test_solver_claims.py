@@ -130,6 +130,7 @@ CASES = {
     ],
     "slower_annealing_is_better": [
         (sa(*sweep("sa", *BETTER)), HOLDS),
+        (sa(*sweep("sa", [1.25, math.inf], [1.2, 1.3])), HOLDS),
         (sa(*sweep("sa", *BETTER[::-1])), FAILS),
         (sa(*sweep("sa", *SAME)), FAILS),
         (sa(*sweep("sa", *BETTER, width=0.3)), OPEN),
@@ -158,7 +159,7 @@ CASES = {
         (limits(1.25, 1.2), FAILS),
         (limits(1.05, 1.05), FAILS),  # no fit that is better than possible counts in favour
         (limits(1.13, 1.13, width=0.1), OPEN),
-        (limits(NAN, NAN), OPEN),
+        (limits(1.13, 1.13, width=NAN), OPEN),
         (limits(1.13, 1.13, doubts=("", "bad")), OPEN),  # one favourable rate does not decide
         (amp(*sweep("amp", *BETTER)), OPEN),
     ],
@@ -183,6 +184,7 @@ CASES = {
     ],
     "langevin_is_poorest": [
         (three((1.15, 1.14), (1.2, 1.2), (1.4, 1.4)), HOLDS),
+        (three((1.15,), (1.2, 1.2), (1.4, 1.4)), HOLDS),
         (three((1.15, 1.14), (1.5, 1.5), (1.4, 1.4)), CORRECTED),
         (three((1.5, 1.5), (1.5, 1.5), (1.4, 1.4)), FAILS),
         (three((1.15, 1.14), (1.4, 1.2), (1.4, 1.4)), OPEN),

@@ -40,10 +40,12 @@ def thresholds(**alphas):
 
 
 def gaps(base, colder, stiffer):
-    """Panels from (width of P, depth of the dip in P_*)."""
+    """Panels from (width of P, depth of the dip in P_*), and what P is multiplied by."""
     gap, panels = np.linspace(-4, 4, 81), []
-    for (mu, lam), (width, dip) in zip(((2.5, 0.0), (3.5, 0.0), (2.5, 0.5)), (base, colder, stiffer), strict=True):
-        shape = np.exp(-((gap / width) ** 2) / 2) / width
+    for (mu, lam), (width, dip, *factor) in zip(
+        ((2.5, 0.0), (3.5, 0.0), (2.5, 0.5)), (base, colder, stiffer), strict=True
+    ):
+        shape = np.prod(factor) * np.exp(-((gap / width) ** 2) / 2) / width
         right = 1 - dip * np.exp(-(gap**2))
         panels.append({"source": "theory", "mu": mu, "lam": lam, "gap": gap, "P": shape, "P_right": right})
     return {"stabilities": table(*panels)}
@@ -53,13 +55,15 @@ CASES = {
     "random_signs_maximise": [
         (complexity(curve(), curve(0.4)), HOLDS),
         (complexity(curve(), curve(0.4, complexity_random=1.1)), FAILS),
-        (complexity(curve(mu=(0.5, 1, 10))), OPEN),
+        (complexity(curve(), curve(0.4, mu=(0.5, 1, 10))), OPEN),
         (complexity(curve(sigma=(NAN, 0.6, 0.2))), OPEN),
     ],
     "overlap_lowers_misfit": [
         (complexity(curve(), curve(0.4, mse_y=(0.3, 0.2, 0.1))), HOLDS),
         (complexity(curve(), curve(0.4, mse_y=(0.3, 0.2, 0.1), sigma=(0.5, 0.3, 0.1))), CORRECTED),
+        (complexity(curve(), curve(0.4, (0.3, 0.2, 0.24), mu=(0.001, 1, 5), sigma=(0.9, 0.6, 0.4))), HOLDS),
         (complexity(curve(), curve(0.4, mse_y=(0.5, 0.4, 0.3))), FAILS),
+        (complexity(curve(), curve(0.4, mse_y=(0.3, 0.35, 0.1))), FAILS),
         (complexity(curve()), OPEN),
         (complexity(curve(), curve(0.4, mse_y=(0.3, NAN, 0.1))), OPEN),
     ],
@@ -72,6 +76,8 @@ CASES = {
     "branches_coexist": [
         (branches(*two(1.2), *two(1.3), *one(1.7)), HOLDS),
         (branches(*two(1.2), *two(1.3, dominant=(False, False)), *one(1.7)), CORRECTED),
+        (branches(*two(1.2), *two(1.3, m=(0.5, 0.9)), *one(1.7)), CORRECTED),
+        (branches(*two(1.2), *one(1.5), *two(1.7), *one(1.8)), CORRECTED),
         (branches(*one(1.2, m=(0.5, 0.9), dominant=False), *one(1.7, m=(0.5, 0.9), dominant=False)), FAILS),
         (branches(*two(1.2), *two(1.7)), OPEN),
         (branches(*two(1.2, m=NAN), *one(1.7)), OPEN),
@@ -97,6 +103,7 @@ CASES = {
     "gaps_squeeze": [
         (gaps((1.0, 0.1), (0.9, 0.1), (0.8, 0.1)), HOLDS),
         (gaps((1.0, 0.1), (0.9, 0.1), (1.1, 0.1)), CORRECTED),
+        (gaps((1.0, 0.1), (0.9, 0.1, 0.5), (0.8, 0.1)), CORRECTED),  # narrower but lower
         (gaps((1.0, 0.1), (1.1, 0.1), (1.1, 0.1)), FAILS),
         (gaps((1.0, 0.1), (NAN, 0.1), (0.8, 0.1)), OPEN),
     ],
