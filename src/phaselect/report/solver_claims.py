@@ -41,6 +41,7 @@ SOLVER_CLAIMS: list[Claim] = []
 claim = claims_into(SOLVER_CLAIMS)
 FAR = 0.1
 """Instances whose alpha_50 is surely farther than this from a threshold are not approaching it."""
+WORDS = {True: "approaches it", False: "does not", None: "not settled"}
 LARGEST = 1.475
 """The largest alpha of the paper's success curves."""
 
@@ -244,7 +245,7 @@ def all_approach_bayes(tables: Tables) -> Finding:
         found = halves(table, name, eps=SLOW, product=product)
         fit = limit(table, name, eps=SLOW, product=product)
         parts.append(_approaches(largest(found), fit))
-        texts.append(f"{name}, N = {max(found)}: {largest(found)}, limit {fit or 'not fitted'}")
+        texts.append(f"{name}, N = {max(found)}: {largest(found)}, limit {fit or 'not fitted'} ({WORDS[parts[-1]]})")
     return Finding("; ".join(texts) + f"; Bayes-optimal {BAYES_OPTIMAL}", verdict(every(parts)))
 
 
