@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import curve_fit, minimize
 from scipy.special import expit
 from scipy.stats import binomtest
 
@@ -10,7 +10,6 @@ from phaselect import InputError
 from phaselect.base.tables import Table
 from phaselect.experiments import limits
 from phaselect.experiments.limits import (
-    Alpha50,
     Interval,
     alpha_50,
     alpha_50_table,
@@ -197,52 +196,88 @@ def test_the_table_of_alpha_50_tells_curves_apart():
     assert found["kind"].tolist() == ["threshold", "threshold"]
 
 
-def test_large_n_limit_of_exact_thresholds():
-    sizes = [100, 200, 400, 800, 1600]
+SIZES = [100, 200, 400, 800, 1600, 3200]
+
+
+def thresholds(values, spread):
+    """Intervals of 95 % around values whose standard error is known."""
+    return [Interval(value, value - 1.96 * spread, value + 1.96 * spread) for value in values]
+
+
+def law(n, limit, amplitude, exponent):
+    return limit + amplitude * np.asarray(n, dtype=float) ** -exponent
+
+
+def test_large_n_limit_is_that_of_scipys_curve_fit():
     rng = np.random.default_rng(4)
-
-    def threshold(n):
-        value = 1.13 + 0.9 * n**-0.5
-        return Alpha50(Interval(value, value, value), value + 0.001 * rng.standard_normal(1000), 100)
-
-    fit = large_n_limit(sizes, [threshold(n) for n in sizes])
-    assert fit.limit.value == pytest.approx(1.13, abs=1e-6)
-    assert fit.amplitude == pytest.approx(0.9, abs=1e-5)
-    assert fit.exponent == pytest.approx(0.5)
-    assert fit.limit.low < 1.13 < fit.limit.high
-    assert fit.limit.high - fit.limit.low < 0.03
+    spread = np.array([0.002, 0.003, 0.001, 0.002, 0.004, 0.003])
+    values = law(SIZES, 1.13, 2.0, 0.7) + spread * rng.standard_normal(6)
+    fit = large_n_limit(SIZES, [Interval(v, v - 1.96 * s, v + 1.96 * s) for v, s in zip(values, spread, strict=True)])
+    best, covariance = curve_fit(law, SIZES, values, [1.1, 2.0, 0.6], spread, absolute_sigma=True)
+    assert fit.limit.value == pytest.approx(best[0], abs=2e-4)  # the exponents tried are 0.0125 apart
+    assert fit.exponent == pytest.approx(best[2], abs=0.0125)
+    assert fit.chi2 == pytest.approx(np.sum(((law(SIZES, *best) - values) / spread) ** 2), abs=0.02)
+    assert fit.limit.high - fit.limit.low == pytest.approx(2 * 1.96 * covariance[0, 0] ** 0.5, rel=0.25)
+    assert (fit.dof, fit.doubt) == (3, "")
 
 
-def test_large_n_limit_leaves_out_sizes_that_say_little():
-    """A single instance has no spread; taken for exact, it would decide the fit."""
-    rng = np.random.default_rng(6)
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("limit", "amplitude", "exponent", "spread", "usual"),
+    [(1.128, 3.0, 0.7, 0.002, True), (1.2, -8.0, 1.0, 0.003, True), (1.128, 0.7, 1 / 3, 0.003, False)],
+    ids=["from above", "from below", "hardly determined"],
+)
+def test_limits_cover_the_truth(limit, amplitude, exponent, spread, usual):
+    """95 % nominal: of 200 fits at most 16 may have a limit that excludes the truth (three standard deviations)."""
+    rng = np.random.default_rng(9)
+    drawn = law(SIZES, limit, amplitude, exponent) + spread * rng.standard_normal((200, 6))
+    fits = [large_n_limit(SIZES, thresholds(values, spread)) for values in drawn]
+    trusted = [fit.limit for fit in fits if not fit.doubt]
+    assert sum(not low <= limit <= high for _, low, high in trusted) <= 16
+    assert (len(trusted) > 180) is usual  # nearly all, less the chi^2 that is bad by chance; or seldom
 
-    def threshold(value, instances):
-        spread = 0.002 * rng.standard_normal(1000) if instances > 1 else np.zeros(1000)
-        return Alpha50(Interval(value, value - 0.004, value + 0.004), value + spread, instances)
 
-    found = [threshold(1.13 + 0.9 * n**-0.5, 100) for n in (100, 200, 400, 800)]
-    alone = large_n_limit([100, 200, 400, 800], found)
-    assert large_n_limit([100, 200, 400, 800, 1600], [*found, threshold(1.3, 1)]) == alone
+@pytest.mark.parametrize(
+    ("values", "spread", "doubt"),
+    [
+        (law(SIZES[:3], 1.13, 2.0, 0.7), 0.002, "no degree of freedom left"),
+        ([1.18, 1.21, 1.19, 1.17, 1.2, 1.18], 0.003, "χ² = "),
+        (law(SIZES, 1.0, 0.5, 0.1), 0.004, "exponent not determined, 0.25 to"),
+        (law(SIZES, 1.2, 1e5, 3.0), 0.01, "to 2.00"),
+        (law(SIZES, 1.2, 0.0, 1.0), 0.002, "exponent not determined"),
+    ],
+    ids=["three sizes", "no such law", "slower than the range", "faster than the range", "no trend"],
+)
+def test_a_fit_in_doubt_has_no_interval(values, spread, doubt):
+    fit = large_n_limit(SIZES[: len(values)], thresholds(values, spread))
+    assert doubt in fit.doubt
+    assert np.isnan([fit.limit.low, fit.limit.high]).all()
+    assert str(fit) == f"none: {fit.doubt}"
 
 
-def test_large_n_limit_of_three_sizes_takes_the_exponent_for_granted():
-    known = [Alpha50(Interval(v, v - 0.01, v + 0.01), np.full(1000, v), 50) for v in (1.22, 1.19, 1.17)]
-    fit = large_n_limit([100, 200, 400], known)
-    assert fit.exponent == 0.5
-    assert math.isnan(large_n_limit([100, 200], known[:2]).limit.value)
-    unknown = Alpha50(Interval(math.nan, 1.1, math.inf), np.full(1000, math.nan), 50)
-    assert math.isnan(large_n_limit([100, 200, 400], [*known[:2], unknown]).limit.value)
+def test_large_n_limit_leaves_out_sizes_that_say_nothing():
+    known = thresholds(law(SIZES, 1.13, 2.0, 0.7), 0.002)
+    openended = [Interval(math.nan, 1.1, math.inf), Interval(1.2, 1.1, math.inf)]
+    assert large_n_limit([*SIZES, 50, 6400], [*known, *openended]) == large_n_limit(SIZES, known)
+    assert large_n_limit(SIZES[:2], known[:2]) is None
     with pytest.raises(InputError, match="of each size"):
         large_n_limit([100, 200], known)
 
 
+def test_one_more_size_of_few_instances_hardly_moves_the_limit():
+    known = thresholds(law(SIZES, 1.13, 2.0, 0.7), 0.002)
+    before, after = large_n_limit(SIZES, known), large_n_limit([*SIZES, 6400], [*known, Interval(1.2, 1.0, 1.4)])
+    assert after.limit.value == pytest.approx(before.limit.value, abs=1e-3)
+
+
 def test_limits_are_in_the_table_of_alpha_50():
     rng = np.random.default_rng(8)
-    parts = [rows(draw(rng, 1.13 + 0.9 * n**-0.5, 0.02), n=n) for n in (100, 200, 400, 800)]
+    parts = [rows(draw(rng, 1.13 + 15 / n, 0.01), n=n) for n in (50, 100, 200, 400, 800)]
     table = together(parts)
     found = Table(alpha_50_table(table)).where(kind="limit")
     assert found["n"].tolist() == [0]
+    assert found["doubt"].tolist() == [""]
+    assert found["dof"].tolist() == [2]
     assert found["low"][0] < 1.13 < found["high"][0]
 
 

@@ -135,7 +135,11 @@ def test_trajectories_meet_the_theory(monkeypatch):
     monkeypatch.setattr(trajectories, "AMP_ALPHAS", (1.4,))
     monkeypatch.setattr(trajectories, "SA_ALPHAS", (1.4,))
     table = Table(trajectories.compute(Context("small", None)))
-    assert set(table.values("source")) == {"amp", "sa", "state evolution", "branch"}
+    assert set(table.values("source")) == {"amp", "mean of amp", "sa", "state evolution", "branch"}
+    mean, runs = table.where(source="mean of amp"), table.where(source="amp")
+    assert len(runs.values("seed")) == 2
+    assert mean["m"][-1] == pytest.approx(1, abs=1e-3)
+    assert 0 < mean["m_error"].max() < 0.3
     theory = table.where(source="branch")
     for seed in (0, 1):
         run = table.where(source="sa", seed=seed)

@@ -214,10 +214,14 @@ def test_regulariser_table(tables):
 def test_regulariser_is_a_trade(tables):
     """A larger lam makes the overlap grow earlier, and keeps it further from 1."""
     table = tables("regularisation")
-    grown, largest = table.where(panel="c", alpha=1.8), table.where(panel="d", alpha=1.8)
+    grown, largest = table.where(panel="c", alpha=1.8), table.where(line="largest", alpha=1.8)
     assert (np.diff(grown["mu"]) < 0).all()
     assert (np.diff(largest["m"]) < 0).all()
     assert largest["m"][0] > 0.9999
+    strong, last = table.where(line="largest", lam=0.1), table.where(line="last", lam=0.1)
+    assert (last["m"] <= strong["m"] + 1e-6).all()
+    assert strong["m"].min() > 0.4
+    assert last["m"][0] < 0.01  # as mu grows at fixed lam, all is lost again near the information limit
     without = table.where(panel="c", lam=0.0)
     assert np.isnan(without["mu"][without["alpha"] < 1.5]).all()
 

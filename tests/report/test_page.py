@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from phaselect.cli.main import main
-from phaselect.figures import style
+from phaselect.figures import gallery, style
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -32,7 +32,7 @@ def only_one_pdf(figure, path, save=style.save):
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(style, "save", only_one_pdf)
+        patch.setattr(gallery, "save", only_one_pdf)
         done = CliRunner().invoke(main, ["report", "--from", str(TABLES), "--out", str(folder)])
     assert done.exit_code == 0, done.output
     return folder

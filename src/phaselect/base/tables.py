@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Table:
 
     def take(self, rows: NDArray[Any]) -> Table:
         """The rows chosen by a mask or by their numbers."""
-        return Table({name: column[rows] for name, column in self.columns.items()}, self.provenance)
+        return replace(self, columns={name: column[rows] for name, column in self.columns.items()})
 
     def by(self, name: str) -> list[Table]:
         """The rows of each distinct value of a column."""

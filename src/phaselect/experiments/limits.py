@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import chdtrc, expit
 
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.success import CONFIDENCE, Array, curves, finished, succeeded, wilson
+from phaselect.experiments.grid import CURVE
+from phaselect.experiments.success import CONFIDENCE, STANDARD_ERRORS, Array, curves, finished, succeeded, wilson
 
 BAYES_OPTIMAL = 1.128
 """Published threshold of Bayes-optimal message passing, where the anneal at mu*lam = 1 begins to work."""
@@ -20,8 +22,10 @@ FEWEST = 10
 """Instances below which a bootstrap is not to be trusted."""
 STEEPEST = 8.0
 """Slopes beyond this over the spacing of alpha are held back: where a curve jumps, no slope is too steep."""
-EXPONENTS = np.linspace(1 / 3, 1.5, 71)
-"""The exponents c that the finite-size fit tries: fluctuations of order N^-1/2 and less."""
+EXPONENTS = np.linspace(0.25, 2.0, 141)
+"""The exponents c that the finite-size fit tries: wide around 1/2 to 1, so that an end is a sign of a wrong law."""
+IMPROBABLE = 0.05
+"""A chi^2 that the right law would exceed less often than this is a bad one."""
 
 
 class Interval(NamedTuple):
@@ -40,22 +44,33 @@ class Interval(NamedTuple):
 
 
 class Alpha50(NamedTuple):
-    """alpha_50 of a curve, what the bootstrap drew for it, and the number of instances."""
+    """alpha_50 of a curve and the number of instances."""
 
     interval: Interval
-    replicates: Array
     instances: int
 
 
 class Limit(NamedTuple):
-    """The fit alpha_50(N) = limit + amplitude N^-exponent."""
+    """The fit alpha_50(N) = limit + amplitude N^-exponent; doubt: why it says nothing of the limit, "" if it does."""
 
     limit: Interval
     amplitude: float
     exponent: float
+    chi2: float
+    dof: int
+    doubt: str
+
+    def __str__(self) -> str:
+        return f"none: {self.doubt}" if self.doubt else f"{self.limit}, {_misfit(self.chi2, self.dof)}"
+
+
+def _misfit(chi2: float, dof: int) -> str:
+    return f"χ² = {chi2:.1f} for {dof} degree{'s' if dof > 1 else ''} of freedom"
 
 
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
+BOUNDS = ("alpha_50", "low", "high")
+NO_FIT = {"amplitude": math.nan, "exponent": math.nan, "chi2": math.nan, "dof": 0, "doubt": ""}
 
 
 def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
@@ -68,7 +83,7 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
     """
     runs = finished(rows)
     if len(runs) == 0:
-        return Alpha50(UNKNOWN, np.full(REPLICATES, math.nan), 0)
+        return Alpha50(UNKNOWN, 0)
     alphas, column = np.unique(runs["alpha"], return_inverse=True)
     seeds, line = np.unique(runs["seed"], return_inverse=True)
     trials, hits = np.zeros((2, seeds.size, alphas.size))
@@ -77,8 +92,7 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
     draws = np.random.default_rng(seed).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
     replicates = logistic_midpoint(alphas, draws @ hits, draws @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
-    interval = _interval(alphas, total, count, replicates, seeds.size)
-    return Alpha50(interval, replicates, int(seeds.size))
+    return Alpha50(_interval(alphas, total, count, replicates, seeds.size), int(seeds.size))
 
 
 def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, instances: int) -> Interval:
@@ -147,63 +161,67 @@ def _best_on_grid(alphas: Array, hits: Array, trials: Array, spacing: float) -> 
 
 def alpha_50_table(rows: Table) -> Columns:
     """alpha_50 of every curve, with its interval, and its limit for large N of every family of curves (n = 0)."""
-    parts: list[dict[str, Any]] = []
-    families: dict[str, list[tuple[dict[str, Any], Alpha50]]] = {}
-    for curve, own in curves(rows):
-        found = alpha_50(own)
-        runs = len(finished(own))
-        parts.append(_row("threshold", curve, found.interval) | {"runs": runs, "instances": found.instances})
-        family = {name: value for name, value in curve.items() if name != "n"}
-        families.setdefault(repr(family), []).append((curve, found))
+    thresholds = [_threshold_row(curve, own) for curve, own in curves(rows)]
+    return stack([*thresholds, *limit_rows(thresholds)])
+
+
+def _threshold_row(curve: dict[str, Any], rows: Table) -> dict[str, Any]:
+    found = alpha_50(rows)
+    counts = {"runs": len(finished(rows)), "instances": found.instances}
+    return {"kind": "threshold"} | curve | dict(zip(BOUNDS, found.interval, strict=True)) | counts | NO_FIT
+
+
+def limit_rows(thresholds: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A row for each family of curves, those that differ in N only, if its thresholds can be fitted."""
+    families: dict[str, list[dict[str, Any]]] = {}
+    for row in thresholds:
+        families.setdefault(repr([row[name] for name in CURVE if name != "n" and name in row]), []).append(row)
     for members in families.values():
-        fit = large_n_limit([int(curve["n"]) for curve, _ in members], [found for _, found in members])
-        if math.isfinite(fit.limit.value):
-            row = _row("limit", members[0][0] | {"n": 0}, fit.limit)
-            parts.append(row | {"amplitude": fit.amplitude, "exponent": fit.exponent})
-    return stack(parts)
+        fit = large_n_limit([row["n"] for row in members], [Interval(*(row[it] for it in BOUNDS)) for row in members])
+        if fit is not None:
+            fitted = dict(zip(BOUNDS, fit.limit, strict=True)) | {name: getattr(fit, name) for name in NO_FIT}
+            yield members[0] | {"kind": "limit", "n": 0, "runs": 0, "instances": 0} | fitted
 
 
-def _row(kind: str, curve: dict[str, Any], interval: Interval) -> dict[str, Any]:
-    nothing = {"runs": 0, "instances": 0, "amplitude": math.nan, "exponent": math.nan}
-    return {"kind": kind} | curve | dict(zip(("alpha_50", "low", "high"), interval, strict=True)) | nothing
+def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | None:
+    """Extrapolate alpha_50(N) = a + b N^-c to infinite N by weighted least squares; None for fewer than three sizes.
 
-
-def large_n_limit(sizes: list[int], found: list[Alpha50]) -> Limit:
-    """Extrapolate alpha_50(N) = a + b N^-c to infinite N; sizes without one or with few instances are left out.
-
-    For each c of a grid a and b follow by weighted least squares; the best c is taken, for the estimate and for each
-    bootstrap replicate of alpha_50. Three sizes do not determine c: it is then 1/2. nan for fewer.
+    Sizes without an alpha_50, or with an open interval, are left out. The 95 % interval is a bootstrap over the errors
+    of the thresholds. A fit that is in doubt has none: no degree of freedom, a bad chi^2, or an exponent whose own
+    interval reaches the end of the range, so that the range decides on the limit and not the data.
     """
     if len(sizes) != len(found):
         raise InputError("large_n_limit: give alpha_50 of each size")
-    good = [(n, it) for n, it in zip(sizes, found, strict=True) if _measured(it) and it.instances >= FEWEST // 2]
+    good = [(n, *half) for n, half in zip(sizes, found, strict=True) if all(map(math.isfinite, half))]
     if len(good) < 3:
-        return Limit(UNKNOWN, math.nan, math.nan)
-    n = np.array([size for size, _ in good], dtype=float)
-    values = np.array([[it.interval.value for _, it in good]])
-    replicates = np.stack([it.replicates for _, it in good], axis=1)
-    replicates = replicates[np.isfinite(replicates).all(axis=1)]
-    if len(replicates) < REPLICATES // 2:
-        return Limit(UNKNOWN, math.nan, math.nan)
-    half_widths = np.array([0.5 * (it.interval.high - it.interval.low) for _, it in good])
-    spread = np.maximum(replicates.std(axis=0), np.maximum(half_widths / 1.96, 1e-4))
-    exponents = EXPONENTS if len(good) > 3 else np.array([0.5])
-    best, drawn = _fit(n, values, spread, exponents)[0], _fit(n, replicates, spread, exponents)
-    low, high = np.percentile(drawn[:, 0], ENDS).tolist()
-    return Limit(Interval(float(best[0]), low, high), float(best[1]), float(best[2]))
+        return None
+    n, values, low, high = np.array(good, dtype=float).T
+    spread = np.maximum((high - low) / (2 * STANDARD_ERRORS), 1e-4)
+    drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, n.size))
+    fits = _fit(n, np.vstack([values, drawn]), spread)
+    (a, b, c, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)
+    doubt = _doubt(chi2, n.size - 3, *ends[:, 2])
+    bounds = (math.nan, math.nan) if doubt else ends[:, 0].tolist()
+    return Limit(Interval(a, *bounds), b, c, chi2, n.size - 3, doubt)
 
 
-def _measured(found: Alpha50) -> bool:
-    return all(math.isfinite(number) for number in found.interval)
+def _doubt(chi2: float, dof: int, least: float, largest: float) -> str:
+    """What is wrong with a fit whose exponent lies between the least and the largest."""
+    if dof == 0:
+        return "no degree of freedom left"
+    if chdtrc(dof, chi2) < IMPROBABLE:
+        return _misfit(chi2, dof)
+    if least <= EXPONENTS[0] or largest >= EXPONENTS[-1]:
+        return f"exponent not determined, {least:.2f} to {largest:.2f}"
+    return ""
 
 
-def _fit(sizes: Array, values: Array, spread: Array, exponents: Array) -> Array:
-    """a, b and c of the best fit to each row of values."""
-    fits, misfits = [], []
-    for c in exponents:
-        design = np.stack([np.ones_like(sizes), sizes**-c], axis=1) / spread[:, None]
-        solution = np.linalg.lstsq(design, (values / spread).T, rcond=None)[0]
-        misfits.append(np.sum((design @ solution - (values / spread).T) ** 2, axis=0))
-        fits.append(np.stack([*solution, np.full(len(values), c)], axis=1))
-    best = np.argmin(misfits, axis=0)
-    return np.asarray(np.stack(fits)[best, np.arange(len(values))])
+def _fit(sizes: Array, values: Array, spread: Array) -> Array:
+    """a, b, c and chi^2 of the best fit to each row of values: at each c of the range a and b are linear."""
+    powers = sizes ** -EXPONENTS[:, None]
+    designs = np.stack([np.ones_like(powers), powers], axis=2) / spread[:, None]
+    scaled, rows = (values / spread).T, np.arange(len(values))
+    linear = np.linalg.pinv(designs) @ scaled
+    chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)
+    best = np.argmin(chi2, axis=0)
+    return np.column_stack([linear[best, :, rows], EXPONENTS[best], chi2[best, rows]])

@@ -18,6 +18,8 @@ from phaselect.experiments.grid import CURVE
 from phaselect.experiments.store import FAILED
 
 CONFIDENCE = 0.95
+STANDARD_ERRORS = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+"""From an estimate to an end of its interval."""
 
 Array = NDArray[np.float64]
 
@@ -35,7 +37,7 @@ def finished(rows: Table) -> Table:
 
 def wilson(successes: Any, trials: Any) -> tuple[Array, Array]:
     """Wilson's 95 % interval of a proportion; (0, 1) without trials."""
-    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+    z = STANDARD_ERRORS
     k, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = (k + z**2 / 2) / (n + z**2)

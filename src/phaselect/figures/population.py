@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
 from phaselect.figures.style import letter, panels
-from phaselect.figures.success_curves import analyse, draw_alpha_50, draw_shares, legend, size_colours
+from phaselect.figures.success_curves import HEIGHT, analyse, draw_alpha_50, draw_shares, legend, size_colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,11 +31,12 @@ def draw(table: Table) -> Figure:
     """Population annealing; baselines; thresholds."""
     population = table.where(solver="pa")
     figure, axes = panels(3)
+    figure.set_figheight(HEIGHT)
     for panel, own in ((axes[0], population), (axes[1], table.take(table["solver"] != "pa"))):
         for solver in own.values("solver"):
             name, marker = NAMES[solver]
             draw_shares(panel, own.where(solver=solver), size_colours(own), name, marker)
-        legend(panel, title="(instances)", fontsize=6.5, title_fontsize=6.5)
+        legend(panel, columns=2, title="(instances)")
     axes[0].set_title("population annealing")
     axes[1].set_title("baselines")
     draw_alpha_50(axes[2], population)

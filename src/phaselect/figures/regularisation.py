@@ -12,7 +12,8 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import coexisting, draw_branches, label_ends
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BLUE, MSE_Y, MU, OVERLAP, PINK, RED, letter, logarithmic, panels, shades
-from phaselect.theory import alpha_merge, alpha_recovery, max_overlap, mu_at_overlap, transitions
+from phaselect.problem.schedule import Schedule
+from phaselect.theory import alpha_merge, alpha_recovery, follow, max_overlap, mu_at_overlap, transitions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,8 @@ CAPTION = (
     "branches merge "
     "(solid, the solvability threshold) and from where on a slow anneal reaches m > 0.9 (dash-dotted). (c) "
     "Inverse temperature at "
-    "which an anneal reaches m = 0.1, and (d) the largest overlap that it reaches."
+    "which an anneal reaches m = 0.1, and (d) the largest overlap that it reaches; dotted: what is left of it at "
+    "mu = 10^5."
 )
 BRANCHED = 0.005
 BRANCH_ALPHAS = (1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
@@ -76,7 +78,7 @@ def phase_lines(lam: float, count: int) -> list[dict[str, Any]]:
 
 
 def anneal_lines(lam: float, alphas: list[float]) -> list[dict[str, Any]]:
-    """mu at which m = 0.1, and the largest m with its mu, along anneals at one lam."""
+    """mu at which m = 0.1, the largest m with its mu, and the last m, along anneals at one lam."""
     grown = np.array([mu_at_overlap(alpha, lam, m=GROWN) for alpha in alphas])
     grown[~np.isfinite(grown)] = math.nan
     largest = [max_overlap(alpha, lam) for alpha in alphas]
@@ -85,7 +87,15 @@ def anneal_lines(lam: float, alphas: list[float]) -> list[dict[str, Any]]:
         _part(
             "d", line="largest", alpha=alphas, lam=lam, mu=[best.mu for best in largest], m=[best.m for best in largest]
         ),
+        _part(
+            "d", line="last", alpha=alphas, lam=lam, mu=MU_RANGE[1], m=[last_overlap(alpha, lam) for alpha in alphas]
+        ),
     ]
+
+
+def last_overlap(alpha: float, lam: float) -> float:
+    """m at the largest mu of an anneal."""
+    return float(follow(alpha, Schedule.fixed_lambda(lam, mu0=MU_RANGE[0], mu_max=MU_RANGE[1], eps=0.25))["m"][-1])
 
 
 def draw(table: Table) -> Figure:
@@ -98,9 +108,10 @@ def draw(table: Table) -> Figure:
         chosen = table.where(panel=name)
         lams = chosen.values("lam")
         for colour, lam, marker in zip(shades(len(lams)), lams, "osD^v", strict=False):
-            rows = chosen.where(lam=lam)
+            rows, last = chosen.take(chosen["line"] != "last").where(lam=lam), chosen.where(lam=lam, line="last")
             look: dict[str, Any] = {"marker": marker, "ms": 2.5, "markevery": 1 + len(rows) // 40, "color": colour}
             panel.plot(rows["alpha"], rows[y], "-", label=rf"$\lambda = {lam:g}$", **look)
+            panel.plot(last["alpha"], last["m"], ":", lw=1.0, color=colour)
         panel.set_xlabel(ALPHA)
     logarithmic(grown, "y", table.where(panel="c")["mu"])
     grown.set_ylabel(rf"$\mu$ at which $m = {GROWN:g}$")

@@ -10,7 +10,7 @@ from phaselect.base.tables import Columns, Table
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
-from phaselect.figures.success_curves import analyse, legend
+from phaselect.figures.success_curves import analyse
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def draw(table: Table) -> Figure:
     for panel, n in zip(axes, sizes, strict=False):
         _draw_success(panel, shares.where(n=n))
         panel.set_title(f"$N = {n}$")
-    legend(axes[0], loc="lower right", fontsize=6.5)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     _draw_time(axes[-2], shares.where(n=sizes[-1]))
     _draw_share_against_time(axes[-1], shares.where(n=sizes[-1]))
     for panel in axes[-2:]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import CURVE
-from phaselect.experiments.limits import BAYES_OPTIMAL, alpha_50_table
+from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, alpha_50_table, limit_rows
 from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
 
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+HEIGHT = 3.6
+"""Inches: a panel and the legend below it."""
+
+
 def caption(title: str, anneal: str) -> str:
     """What the figure of one solver shows."""
     return (
         f"{title}: share of random instances recovered against measurements per unknown, with 95 % Wilson intervals, "
         f"at two rates of the anneal ({anneal}). Diamonds: alpha_50 with its interval, where it has one. Dashed: "
-        f"1.128, "
-        "the Bayes-optimal threshold. (c) alpha_50 against N, with fits a + b N^-c and their limits."
+        "1.128, the Bayes-optimal threshold. (c) alpha_50 against N, with the fit a + b N^-c and its limit where "
+        "chi^2 is good and the sizes determine c."
     )
 
 
@@ -33,19 +37,30 @@ def analyse(rows: Table) -> Columns:
 
     "share": successes at one alpha, `value` with its Wilson interval `low` to `high`, and the time of a run on one
     core. "threshold": alpha_50 of a curve. "limit": its extrapolation to infinite N (n = 0) over the sizes of a
-    family, with amplitude and exponent.
+    family, with amplitude, exponent, chi2, degrees of freedom and, where it says nothing of the limit, the doubt.
     """
     shares, middles = success_table(timed_on_one_core(rows)), alpha_50_table(rows)
     names = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
     parts: list[dict[str, Any]] = [
         {"kind": "share", **{name: shares[name] for name in (*CURVE, "alpha", *names)}}
         | {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
-        | {"instances": shares["trials"], "amplitude": math.nan, "exponent": math.nan},
-        {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", "amplitude", "exponent")}
+        | {"instances": shares["trials"]}
+        | NO_FIT,
+        {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", *NO_FIT)}
         | {"value": middles["alpha_50"], "alpha": math.nan}
         | dict.fromkeys(names, math.nan),
     ]
     return stack({name: part[name] for name in parts[0]} for part in parts)
+
+
+def refitted(table: Table) -> Table:
+    """The table of such a figure with its limits fitted anew to the thresholds that it has."""
+    measured = table.take(table["kind"] != "limit")
+    own = measured.where(kind="threshold")
+    lines = zip(*(column.tolist() for column in own.columns.values()), strict=True)
+    thresholds = [row | {"alpha_50": row["value"]} for row in (dict(zip(own.columns, it, strict=True)) for it in lines)]
+    limits = [row | {"value": row["alpha_50"]} for row in limit_rows(thresholds)]
+    return Table(stack([measured.columns | NO_FIT, *limits]), table.provenance)
 
 
 def draw_success(table: Table, solver: str) -> Figure:
@@ -54,10 +69,11 @@ def draw_success(table: Table, solver: str) -> Figure:
     own = table.where(solver=solver)
     colours = size_colours(own)
     figure, axes = panels(3)
+    figure.set_figheight(HEIGHT)
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
         draw_shares(panel, own.where(eps=eps), colours)
         panel.set_title(rf"$\epsilon = {eps:g}$")
-        legend(panel, title="(instances)", title_fontsize=7)
+        legend(panel, columns=2, title="(instances)")
     draw_alpha_50(axes[2], table)
     letter(axes)
     return figure
@@ -118,14 +134,15 @@ def _counts(trials: Any) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def legend(axes: Axes, **options: Any) -> None:
-    """A legend, if there is anything to name."""
+def legend(axes: Axes, columns: int = 1, **options: Any) -> None:
+    """A legend below the panel, where it hides no curve, if there is anything to name."""
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(**options)
+        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "fontsize": 6.5}
+        axes.legend(ncols=columns, title_fontsize=6.5, **place, **options)
 
 
 def draw_alpha_50(axes: Axes, table: Table) -> None:
-    """alpha_50 against N for every family of curves, with the fitted a + b N^-c."""
+    """alpha_50 against N for every family of curves; with the fitted a + b N^-c if it says something of the limit."""
     middles = table.where(kind="threshold")
     middles = middles.take(np.isfinite(middles["value"]))
     named = zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)
@@ -136,18 +153,24 @@ def draw_alpha_50(axes: Axes, table: Table) -> None:
             part.take((part["solver"] == solver) & ((part["eps"] == eps) | np.isnan(part["eps"])))
             for part in (middles, table.where(kind="limit"))
         )
-        label = solver + ("" if math.isnan(eps) else rf", $\epsilon = {eps:g}$")
-        if len(limit) and np.isfinite(limit["value"][0]):
+        label = solver + ("" if math.isnan(eps) else rf", $\epsilon = {eps:g}$") + _limit_in_words(limit)
+        axes.errorbar(own["n"], own["value"], yerr=_bars(own), fmt=marker, color=colour, ms=4, label=label)
+        if len(limit) and not limit["doubt"][0]:
             n = np.geomspace(own["n"].min(), 2 * own["n"].max(), 60)
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
             axes.plot(n, fit, color=colour, lw=0.8)
-            label += rf" $\to$ {limit['value'][0]:.3f} [{limit['low'][0]:.3f}, {limit['high'][0]:.3f}]"
-        axes.errorbar(own["n"], own["value"], yerr=_bars(own), fmt=marker, color=colour, ms=4, label=label)
     axes.axhline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
     axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered")
     sizes = sorted(middles.values("n"))
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.xaxis.minorticks_off()
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high + (0.1 + 0.08 * len(families)) * (high - low))  # room for the legend
-    legend(axes, loc="upper right", fontsize=6.5)
+    legend(axes)
+
+
+def _limit_in_words(limit: Table) -> str:
+    if len(limit) == 0:
+        return ": too few sizes for a limit"
+    value, low, high, chi2, dof, doubt = (limit[name][0] for name in ("value", "low", "high", "chi2", "dof", "doubt"))
+    return (
+        f": no limit, {doubt}" if doubt else rf" $\to$ {value:.3f} [{low:.3f}, {high:.3f}], χ² = {chi2:.1f} / {dof:g}"
+    )

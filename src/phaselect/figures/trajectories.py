@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 N = 1000
 AMP_ALPHAS, SA_ALPHAS = (1.15, 1.2, 1.4), (1.2, 1.4)
-RUNS = {"small": 2, "paper": 4}
+RUNS = {"small": (2, 4), "paper": (4, 16)}
+"""How many runs are shown, and over how many of message passing the mean is taken."""
 CAPTION = (
     "Single runs at N = 1000 (thin) over the theory of N = infinity (thick), at mu*lam = 1. (a) Message passing, "
-    "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N). (b), (c) Simulated "
+    "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N); the band is the mean "
+    "of more runs with two standard errors on either side. (b), (c) Simulated "
     "annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
 )
 COLOURS = dict(zip(AMP_ALPHAS, (GREEN, BLUE, RED), strict=True))
@@ -32,13 +34,15 @@ COLOURS = dict(zip(AMP_ALPHAS, (GREEN, BLUE, RED), strict=True))
 
 def compute(context: Context) -> Columns:
     """Traces of the runs, and the two predictions."""
-    runs = RUNS[context.scale]
-    jobs = [("amp", alpha, seed) for alpha in AMP_ALPHAS for seed in range(runs)]
-    jobs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(runs)]
+    shown, many = RUNS[context.scale]
     parts = [state_evolution_curve(alpha) for alpha in AMP_ALPHAS] + [branch_curve(alpha) for alpha in SA_ALPHAS]
-    for count, (solver, alpha, seed) in enumerate(jobs):
-        context.progress(count / len(jobs))
-        parts.append(run_curve(solver, alpha, seed))
+    for count, alpha in enumerate(AMP_ALPHAS):
+        context.progress(0.8 * count / len(AMP_ALPHAS))
+        runs = [run_curve("amp", alpha, seed) for seed in range(many)]
+        parts += [*runs[:shown], mean_curve(alpha, runs)]
+    for count, alpha in enumerate(SA_ALPHAS):
+        context.progress(0.8 + 0.2 * count / len(SA_ALPHAS))
+        parts += [run_curve("sa", alpha, seed) for seed in range(shown)]
     return stack(parts)
 
 
@@ -62,6 +66,14 @@ def run_curve(solver: str, alpha: float, seed: int) -> dict[str, Any]:
     return _curve(solver, alpha, seed, trace["sweeps"], trace["mu"], trace["m"], trace["mse_y"])
 
 
+def mean_curve(alpha: float, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Mean of m over runs, iteration by iteration, with its standard error."""
+    sweeps, mu = runs[0]["sweeps"], runs[0]["mu"]
+    m = np.array([np.interp(sweeps, run["sweeps"], run["m"]) for run in runs])
+    error = m.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    return _curve("mean of amp", alpha, -1, sweeps, mu, m.mean(axis=0), np.nan) | {"m_error": error}
+
+
 def state_evolution_curve(alpha: float) -> dict[str, Any]:
     """What message passing does at this size."""
     found = state_evolution(alpha, amp_schedule(), n=N)
@@ -75,13 +87,17 @@ def branch_curve(alpha: float) -> dict[str, Any]:
 
 
 def _curve(source: str, alpha: float, seed: int, sweeps: Any, mu: Any, m: Any, mse_y: Any) -> dict[str, Any]:
-    return {"source": source, "alpha": alpha, "seed": seed, "sweeps": sweeps, "mu": mu, "m": m, "mse_y": mse_y}
+    what = {"source": source, "alpha": alpha, "seed": seed, "sweeps": sweeps, "mu": mu}
+    return what | {"m": m, "m_error": np.nan, "mse_y": mse_y}
 
 
 def draw(table: Table) -> Figure:
     """Message passing by iteration; annealing by temperature."""
     figure, axes = panels(3)
     _draw(axes[0], table, "amp", "state evolution", "sweeps", "m", AMP_ALPHAS)
+    for own in table.where(source="mean of amp").by("alpha"):
+        low, high = own["m"] - 2 * own["m_error"], own["m"] + 2 * own["m_error"]
+        axes[0].fill_between(own["sweeps"], low, high, color=COLOURS[own["alpha"][0]], alpha=0.25, lw=0)
     axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05))
     axes[0].legend(loc="lower right", title="message passing", frameon=True, edgecolor="white", framealpha=0.85)
     for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):
@@ -89,7 +105,7 @@ def draw(table: Table) -> Figure:
         panel.set(xlabel=MU, ylabel=label)
         logarithmic(panel, "x", table.where(source="branch")["mu"])
     axes[1].set_ylim(-0.03, 1.05)
-    axes[1].legend(loc="lower right", title="simulated annealing")
+    axes[1].legend(loc="upper left", title="simulated annealing")
     axes[2].set_yscale("log")
     axes[2].legend(title="simulated annealing")
     letter(axes)

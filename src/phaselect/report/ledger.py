@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from phaselect.base.tables import Table
+from phaselect.report.evidence import Evidence, Missing, known
 
 Tables = Mapping[str, Table]
+Answer = bool | None
+"""Yes, no, or not known."""
 
 
 class Conclusion(Enum):
@@ -68,20 +71,40 @@ def claims_into(ledger: list[Claim]) -> Callable[..., Callable[[Assessment], Ass
 
 def assess_all(claims: Sequence[Claim], tables: Tables) -> list[Entry]:
     """Every claim with its finding."""
-    return [Entry(claim, _assessed(claim, tables)) for claim in claims]
+    return [Entry(claim, assessed(claim, tables)) for claim in claims]
 
 
-def _assessed(claim: Claim, tables: Tables) -> Finding:
+def assessed(claim: Claim, tables: Tables) -> Finding:
+    """What the claim's own figures say; it is not settled where they lack what the judge asks for."""
+    own = {name: Evidence(tables[name].columns) for name in claim.figures if name in tables}
+    absent = [name for name in claim.figures if name not in own]
+    if absent:
+        return Finding(f"there is no table of {', '.join(absent)}", Conclusion.OPEN)
     try:
-        return claim.assess(tables)
-    except (IndexError, KeyError, TypeError, ValueError):
-        return Finding("the tables lack what this needs", Conclusion.OPEN)
+        return claim.assess(own)
+    except Missing as missing:
+        return Finding(str(missing), Conclusion.OPEN)
 
 
 def summary(entries: Sequence[Entry]) -> str:
     """How many claims came to which conclusion."""
     counts = Counter(entry.finding.conclusion for entry in entries)
     return ", ".join(f"{it.value}: {counts[it]}" for it in Conclusion if counts[it])
+
+
+def verdict(*parts: Answer) -> Conclusion:
+    """A claim holds if all of its parts do and fails if none does; some, and it needs a correction."""
+    if not parts or any(part is None for part in parts):
+        return Conclusion.OPEN
+    return Conclusion.HOLDS if all(parts) else Conclusion.CORRECTED if any(parts) else Conclusion.FAILS
+
+
+def every(answers: Iterable[Answer]) -> Answer:
+    """Is the answer yes to all of them? One no decides; else one that is not known, or none at all, leaves it open."""
+    said = list(answers)
+    if any(answer is not None and not answer for answer in said):
+        return False
+    return None if not said or None in said else True
 
 
 def holds_if(right: bool, otherwise: Conclusion = Conclusion.FAILS) -> Conclusion:
@@ -96,4 +119,5 @@ def numbers(values: object, digits: int = 3) -> str:
 
 def regulariser_threshold(tables: Tables, line: str, lam: float) -> float:
     """alpha of "merge" or "recovery" at one lam, from the phase diagram."""
-    return float(tables["regularisation"].where(panel="b", line=line, lam=lam)["alpha"][0])
+    found = tables["regularisation"].where(panel="b", line=line, lam=lam)["alpha"]
+    return float(known(found, f"alpha of {line} at lam = {lam:g}")[0])

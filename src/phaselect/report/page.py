@@ -92,7 +92,8 @@ def _commands(entry: Entry, tables: Tables) -> str:
 def _sizes(tables: Tables) -> str:
     parts = [
         "<p>The ratio alpha at which half of the instances are recovered, and its limit for large N from the fit "
-        "alpha_50 = a + b N<sup>-c</sup>, for three sizes or more. The Bayes-optimal threshold is 1.128.</p>"
+        "alpha_50 = a + b N<sup>-c</sup>; none where the fit says nothing of it. The Bayes-optimal threshold is "
+        "1.128.</p>"
     ]
     return "\n".join([*parts, *(_grid(*grid) for grid in size_grids(tables))])
 

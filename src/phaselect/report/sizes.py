@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.tables import Table
-from phaselect.experiments.limits import Interval
+from phaselect.experiments.limits import Interval, Limit
+from phaselect.report.comparisons import halves, limit
 from phaselect.report.ledger import Tables
-from phaselect.report.solver_claims import halves, limit
 from phaselect.solvers.registry import REGISTRY
 
 
@@ -46,7 +46,7 @@ def _by_rate(own: Table, solver: str, product: float) -> TextGrid:
     found = [halves(own, solver, eps=rate) for rate in rates]
     limits = [limit(own, solver, eps=rate) for rate in rates]
     rows = [[f"N = {n}", *(_shown(half.get(n)) for half in found)] for n in sorted(set().union(*found))]
-    if any(map(_shown, limits)):
+    if any(limits):
         rows.append(["N → ∞", *map(_shown, limits)])
     extra = "" if math.isnan(product) else ", lam = 0" if product == 0 else f", mu·lam = {product:g}"
     return TextGrid(_title(solver) + extra, ["", *(f"ε = {rate:g}" for rate in rates)], rows)
@@ -64,7 +64,7 @@ def _title(solver: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _shown(half: Interval | None) -> str:
+def _shown(half: Interval | Limit | None) -> str:
     return "" if half is None else str(half)
 
 

@@ -1,0 +1,63 @@
+"""Success figures: limits are drawn only where the fit is to be trusted, and legends lie off the curves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phaselect.base.tables import load_table
+from phaselect.figures.gallery import draw
+from phaselect.figures.success_curves import refitted
+
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+FITTED = 60
+"""Points of a drawn fit."""
+
+
+def measured(middles, spread=0.003):
+    """The committed table of message passing with other thresholds, a function of N, and the limits that follow."""
+    table = load_table(TABLES / "success_amp.csv")
+    rows = table["kind"] == "threshold"
+    value = np.where(rows, middles(np.maximum(table["n"], 1)), table["value"])
+    ends = {
+        name: np.where(rows, value + sign * 1.96 * spread, table[name]) for name, sign in (("low", -1), ("high", 1))
+    }
+    return refitted(replace(table, columns=table.columns | {"value": value} | ends))
+
+
+def thresholds_panel(table):
+    """How many fits are drawn, and the words of the legend."""
+    panel = draw("success_amp", table).axes[2]
+    return sum(len(line.get_xdata()) == FITTED for line in panel.get_lines()), panel.get_legend_handles_labels()[1]
+
+
+def test_limits_follow_the_thresholds():
+    found = measured(lambda n: 1.15 + 3 * n**-0.7).where(kind="limit", solver="amp")
+    assert found["doubt"].tolist() == ["", ""]
+    np.testing.assert_allclose(found["value"], 1.15, atol=1e-6)
+    assert ((found["low"] < 1.15) & (found["high"] > 1.15)).all()
+
+
+def test_only_a_fit_to_be_trusted_is_drawn():
+    good, flat = measured(lambda n: 1.15 + 3 * n**-0.7), measured(lambda n: 1.2 + 0 * n)
+    fits, labels = thresholds_panel(good)
+    assert fits == np.sum(good.where(kind="limit")["doubt"] == "") >= 2
+    assert any("1.150 [" in label and "χ² = 0.0 / 3" in label for label in labels)
+    fits, labels = thresholds_panel(flat)
+    assert fits == 0
+    assert all(": no limit, exponent not determined" in label for label in labels)
+
+
+@pytest.mark.parametrize("name", ["success_amp", "population", "solvers"])
+def test_legends_lie_off_the_curves(name):
+    figure = draw(name, load_table(TABLES / f"{name}.csv"))
+    figure.draw_without_rendering()
+    legends = (
+        [panel.get_legend() for panel in figure.axes if panel.get_legend()] if name != "solvers" else figure.legends
+    )
+    assert legends
+    for legend in legends:
+        assert not any(legend.get_window_extent().overlaps(panel.get_window_extent()) for panel in figure.axes)
+        assert figure.bbox.contains(*legend.get_window_extent().p0)
+        assert figure.bbox.contains(*legend.get_window_extent().p1)

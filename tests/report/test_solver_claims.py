@@ -1,0 +1,200 @@
+"""Cases for test_verdicts.py: the claims on simulated annealing, message passing and Langevin dynamics."""
+
+import math
+
+import numpy as np
+
+from phaselect.experiments.limits import NO_FIT
+from phaselect.experiments.success import wilson
+from phaselect.report.ledger import Conclusion
+from tests.report.handmade import table
+
+HOLDS, CORRECTED, FAILS, OPEN = Conclusion
+NAN, NONE = math.nan, {"kind": "threshold", "successes": 0, "trials": 0, "alpha": math.nan}
+NOTHING = NONE | NO_FIT | {"solver": "", "n": 0, "eps": 0.0, "product": 0.0, "value": 0.0, "low": 0.0, "high": 0.0}
+
+
+def half(solver, n, eps, value, width=0.02, product=1.0):
+    """alpha_50; beyond the alphas that were tried where it is infinite."""
+    bounds = {"value": value, "low": value - width / 2, "high": value + width / 2}
+    if math.isinf(value):
+        bounds = {"value": NAN, "low": 1.475, "high": math.inf}
+    return NOTHING | {"solver": solver, "n": n, "eps": eps, "product": product} | bounds
+
+
+def fit(solver, eps, value, width=0.02, product=1.0, **others):
+    return half(solver, 0, eps, value, width, product) | {"kind": "limit", "chi2": 1.0, "dof": 2} | others
+
+
+def share(solver, eps, hits, trials, alpha=1.3):
+    low, high = wilson(hits, trials)
+    bounds = {"value": hits / trials, "low": float(low), "high": float(high), "successes": hits, "trials": trials}
+    return NOTHING | {"kind": "share", "solver": solver, "n": 400, "eps": eps, "product": NAN, "alpha": alpha} | bounds
+
+
+def sweep(solver, fast, slow, sizes=(100, 200, 400), **options):
+    """alpha_50 by size at the two rates."""
+    fasts = [half(solver, n, 0.1, value, **options) for n, value in zip(sizes, fast, strict=False)]
+    return [*fasts, *(half(solver, n, 0.01, value, **options) for n, value in zip(sizes, slow, strict=False))]
+
+
+def sa(*rows):
+    return {"success_sa": table(*rows)}
+
+
+def amp(*rows):
+    return {"success_amp": table(*rows)}
+
+
+def langevin(*rows):
+    return {"success_langevin": table(*rows)}
+
+
+def recovery(alpha):
+    lams = {"panel": "b", "line": "recovery", "lam": (0.0, 0.005), "alpha": alpha}
+    return {"regularisation": table(lams)}
+
+
+def unregularised(fast, slow, alpha=1.58):
+    return sa(*sweep("sa", [fast], [slow], [400], product=0.0)) | recovery(alpha)
+
+
+def fixed(hits, fast, slow, alpha=1.13):
+    rows = sweep("sa-fixed", [fast], [slow], [400], product=NAN)
+    return sa(*rows, *(share("sa-fixed", eps, hits, 20) for eps in (0.1, 0.01))) | recovery(alpha)
+
+
+def annealing(fast, slow, limit=None, doubt="", width=0.02):
+    """With a limit of the slow anneal."""
+    rows = [] if limit is None else [fit("sa", 0.01, limit, width, doubt=doubt)]
+    return sa(*sweep("sa", fast, slow), *rows)
+
+
+def limits(fast, slow, width=0.02, doubts=("", "")):
+    """Of message passing."""
+    fits = [
+        fit("amp", eps, end, width, doubt=it) for eps, end, it in zip((0.1, 0.01), (fast, slow), doubts, strict=True)
+    ]
+    return amp(*sweep("amp", [1.2], [1.2]), *fits)
+
+
+def rates(printed, matched):
+    """(fast, slow) on the paper's schedule and at the matched product."""
+    own = [half("amp-paper", 100, eps, value, product=NAN) for eps, value in zip((0.1, 0.01), printed, strict=True)]
+    return amp(*own, *sweep("amp", [matched[0]], [matched[1]]))
+
+
+def trajectories(*gaps, error=0.02):
+    """State evolution, and a mean run that is off by a gap, at each of some alphas."""
+    parts = []
+    for alpha, gap in zip((1.2, 1.4), gaps, strict=True):
+        own = {"alpha": alpha, "sweeps": np.arange(3), "m_error": error}
+        parts += [
+            own | {"source": "state evolution", "m": 0.5},
+            own | {"source": "mean of amp", "m": (0.5, 0.5 + gap, 0.5)},
+        ]
+    return {"trajectories": table(*parts)}
+
+
+def three(amp_50, sa_50, langevin_50, sizes=(200, 400)):
+    parts = {"amp": (amp_50, 1.0), "sa": (sa_50, 1.0), "langevin": (langevin_50, 0.75)}
+    return {
+        f"success_{name}": table(*sweep(name, found, found, sizes, product=product))
+        for name, (found, product) in parts.items()
+    }
+
+
+def with_limits(tables, *names, value=1.13):
+    """The same where the slow anneals of these solvers have a limit."""
+    products = {"amp": 1.0, "sa": 1.0, "langevin": 0.75}
+    fits = {f"success_{name}": fit(name, 0.01, value, product=products[name]) for name in names}
+    return tables | {name: table(tables[name].columns, row) for name, row in fits.items()}
+
+
+BETTER, SAME = ((1.25, 1.24, 1.23), (1.2, 1.19, 1.18)), ((1.2, 1.2, 1.2), (1.2, 1.2, 1.2))
+CLOSE = three((1.14, 1.13), (1.18, 1.17), (1.2, 1.19))
+
+CASES = {
+    "unregularised_needs_more": [
+        (unregularised(1.85, 1.8), HOLDS),
+        (unregularised(1.85, 1.65), CORRECTED),
+        (unregularised(1.6, 1.5), FAILS),
+        (unregularised(1.85, 1.7), OPEN),
+        (unregularised(1.85, 1.8, NAN), OPEN),
+    ],
+    "fixed_regulariser_fails": [
+        (fixed(0, 1.77, 1.66), HOLDS),
+        (fixed(20, 1.77, 1.66), CORRECTED),
+        (fixed(20, 1.2, 1.1), FAILS),
+        (fixed(9, 1.77, 1.66), OPEN),
+    ],
+    "slower_annealing_is_better": [
+        (sa(*sweep("sa", *BETTER)), HOLDS),
+        (sa(*sweep("sa", [1.25, math.inf], [1.2, 1.3])), HOLDS),
+        (sa(*sweep("sa", *BETTER[::-1])), FAILS),
+        (sa(*sweep("sa", *SAME)), FAILS),
+        (sa(*sweep("sa", *BETTER, width=0.3)), OPEN),
+        (sa(*sweep("sa", (1.25, 1.24, 1.2), (1.1, 1.1, 1.23))), OPEN),  # clearly worse at one size
+        (sa(*sweep("sa", (1.25,), ())), OPEN),
+    ],
+    "annealing_approaches_bayes": [
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13), HOLDS),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.17), CORRECTED),
+        (annealing(BETTER[0], (1.14, 1.15, 1.19), 1.13), CORRECTED),
+        (annealing((1.2, 1.21, 1.24), (1.2, 1.21, 1.24), 1.3), FAILS),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, width=0.1), OPEN),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, doubt="bad"), OPEN),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14)), OPEN),
+    ],
+    "hundred_steps": [
+        (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", *BETTER)), HOLDS),
+        (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", [1.4, math.inf], [1.3, 1.4])), CORRECTED),
+        (sa(*sweep("sa", [math.inf], [1.3]), *sweep("sa-proposals", [math.inf], [1.4])), FAILS),
+        (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", [1.475], [1.3])), OPEN),
+        (sa(*sweep("sa", *BETTER)), OPEN),
+    ],
+    "message_passing_approaches_bayes": [
+        (limits(1.13, 1.12), HOLDS),
+        (limits(1.13, 1.2), CORRECTED),
+        (limits(1.25, 1.2), FAILS),
+        (limits(1.05, 1.05), FAILS),  # no fit that is better than possible counts in favour
+        (limits(1.13, 1.13, width=0.1), OPEN),
+        (limits(1.13, 1.13, width=NAN), OPEN),
+        (limits(1.13, 1.13, doubts=("", "bad")), OPEN),  # one favourable rate does not decide
+        (amp(*sweep("amp", *BETTER)), OPEN),
+    ],
+    "rate_matters_for_message_passing": [
+        (rates((1.38, 1.25), (1.25, 1.2)), HOLDS),
+        (rates((1.38, 1.25), (1.2, 1.21)), CORRECTED),
+        (rates((1.25, 1.38), (1.2, 1.21)), FAILS),
+        (rates((1.38, 1.25), (1.22, 1.21)), OPEN),
+        (amp(*sweep("amp", *BETTER)), OPEN),
+    ],
+    "state_evolution_describes": [
+        (trajectories(0.05, -0.05), HOLDS),
+        (trajectories(0.05, -0.5), CORRECTED),
+        (trajectories(0.3, -0.5), FAILS),
+        (trajectories(0.05, -0.15, error=0.04), OPEN),
+        (trajectories(0.05, 0.05, error=NAN), OPEN),
+    ],
+    "slower_langevin_is_better": [
+        (langevin(*sweep("langevin", *BETTER, product=0.75)), HOLDS),
+        (langevin(*sweep("langevin", *BETTER[::-1], product=0.75)), FAILS),
+        (langevin(*sweep("langevin", *BETTER, width=0.3, product=0.75)), OPEN),
+    ],
+    "langevin_is_poorest": [
+        (three((1.15, 1.14), (1.2, 1.2), (1.4, 1.4)), HOLDS),
+        (three((1.15,), (1.2, 1.2), (1.4, 1.4)), HOLDS),
+        (three((1.15, 1.14), (1.5, 1.5), (1.4, 1.4)), CORRECTED),
+        (three((1.5, 1.5), (1.5, 1.5), (1.4, 1.4)), FAILS),
+        (three((1.15, 1.14), (1.4, 1.2), (1.4, 1.4)), OPEN),
+        (three((1.15, 1.14), (1.2, 1.2), ()), OPEN),
+    ],
+    "all_approach_bayes": [
+        (with_limits(CLOSE, "amp", "sa", "langevin"), HOLDS),
+        (with_limits(CLOSE, "amp", "sa", "langevin", value=1.2), FAILS),
+        (with_limits(three((1.14, 1.13), (1.18, 1.17), (1.4, 1.39)), "amp", "sa"), FAILS),
+        (with_limits(CLOSE, "amp", "sa"), OPEN),
+        (three((1.14, 1.13), (1.18, 1.17), ()), OPEN),
+    ],
+}

@@ -1,0 +1,69 @@
+"""Every judge of the ledger is driven to every verdict, by the tables in `CASES` of the test_*_claims.py beside this.
+
+CASES maps the name of a judge to a list of (tables, Conclusion); tables is a dict of the figures that the claim names.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phaselect.base.tables import Table, load_table
+from phaselect.report.ledger import Conclusion, assessed
+from phaselect.report.page import CLAIMS
+
+HERE = Path(__file__).parent
+TABLES = HERE.parents[1] / "docs" / "tables"
+JUDGES = {claim.assess.__name__: claim for claim in CLAIMS}
+MODULES = [import_module(f"tests.report.{path.stem}") for path in sorted(HERE.glob("test_*_claims.py"))]
+CASES = [(name, *case) for module in MODULES for name, cases in module.CASES.items() for case in cases]
+WAITING = {
+    "stable_at_high_complexity",
+    "regulariser_stabilises",
+    "symmetry_breaks",
+    "instability_signals_the_trap",
+    "langevin_beats_descent",
+}
+"""Judges that are being rewritten together with their cases; nothing may be added."""
+
+
+def test_judges_have_names_of_their_own():
+    assert len(JUDGES) == len(CLAIMS)
+
+
+@pytest.mark.parametrize(("name", "tables", "conclusion"), CASES, ids=[f"{it[0]}: {it[2].value}" for it in CASES])
+def test_verdict(name, tables, conclusion):
+    finding = assessed(JUDGES[name], tables)
+    assert finding.conclusion is conclusion, finding.measured
+    assert finding.measured
+
+
+@pytest.mark.parametrize("name", sorted(set(JUDGES) - WAITING))
+def test_a_judge_can_say_yes_no_and_that_it_does_not_know(name):
+    reached = {conclusion for judge, _, conclusion in CASES if judge == name}
+    assert {Conclusion.FAILS, Conclusion.OPEN} <= reached
+    assert {Conclusion.HOLDS, Conclusion.CORRECTED} & reached
+
+
+@pytest.mark.parametrize("name", sorted(set(JUDGES) - WAITING))
+def test_nothing_known_is_nothing_settled(name):
+    claim = JUDGES[name]
+    committed = {name: load_table(TABLES / f"{name}.csv") for name in claim.figures}
+    no_numbers = {name: blank(own) for name, own in committed.items()}
+    no_rows = {name: own.take(np.zeros(len(own), dtype=bool)) for name, own in committed.items()}
+    no_columns = {name: Table({}) for name in committed}
+    for tables in (no_numbers, no_rows, no_columns, {}):
+        assert assessed(claim, tables).conclusion is Conclusion.OPEN
+
+
+def blank(table):
+    columns = table.columns.items()
+    return Table({name: np.full_like(it, np.nan) if it.dtype.kind == "f" else it for name, it in columns})
+
+
+def test_a_judge_that_breaks_is_not_taken_for_one_that_lacks_a_table():
+    claim = JUDGES["merging_at_1_7"]._replace(assess=lambda tables: {}["typo"])
+    committed = {name: load_table(TABLES / f"{name}.csv") for name in claim.figures}
+    with pytest.raises(KeyError, match="typo"):
+        assessed(claim, committed)
