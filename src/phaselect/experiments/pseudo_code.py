@@ -103,7 +103,8 @@ def message_passing(
     """alg:AMP at each mu in turn, damped by psi but for the first iteration; yields what each leaves.
 
     Corrected: `mu*lam` in phi_in, MINUS the curvature in A_1, a factor mu in Delta_1, the slope of the same iteration
-    in A_0 and A_1, a sum over all that follows it, and a damping that takes the place of the whole of w.
+    in A_0 and A_1, a sum over all that follows it, and a damping of the whole of w. Added: a response below zero, as
+    there is far from equilibrium, counts as zero.
     """
     A2, now, V0, V1, damping = A**2, start, np.zeros(1), np.zeros(1), 0.0
     for mu in mus:
@@ -112,9 +113,8 @@ def message_passing(
         w = (1 - damping) * (A @ now.x - (new0 + new1 / mu) * now.slope) + damping * now.w
         slope, curvature, by_V1 = output_channel(w, y, V0, V1, mu)
         A_0 = A2.T @ (2 * mu * by_V1 - slope**2)
-        A_1 = A_0 - A2.T @ curvature
-        inner = A_1 + product
-        outer = inner - A_0
-        x = (A.T @ slope + now.x * (A_1 - A_0)) / outer
+        response = np.maximum(0.0, A2.T @ -curvature)  # A_1 - A_0
+        inner, outer = A_0 + response + product, response + product
+        x = (A.T @ slope + response * now.x) / outer
         now, damping = TwoMoments(x, 1 / outer - 1 / inner, mu / inner, slope, w), psi
         yield now
