@@ -92,7 +92,10 @@ def _times(once: Callable[[], Any]) -> Work:
 
 
 def microseconds(works: list[Work]) -> NDArray[np.float64]:
-    """The least time of a unit of each, on one thread; taken in turn, so that what disturbs one disturbs all."""
+    """The least time of a unit of each, on one thread; taken in turn, so that what disturbs one disturbs all.
+
+    Time of this thread alone: other programs on the machine would lengthen long calls more than short ones.
+    """
     with one_thread():
         counts = [_enough(work) for work in works]
         taken = [[_seconds(work, count) for work, count in zip(works, counts, strict=True)] for _ in range(REPEATS)]
@@ -109,6 +112,6 @@ def _enough(work: Work) -> int:
 
 
 def _seconds(work: Work, count: int) -> float:
-    began = time.perf_counter()
+    began = time.thread_time()
     work(count)
-    return time.perf_counter() - began
+    return time.thread_time() - began
