@@ -28,8 +28,10 @@ def test_microseconds_are_of_one_unit(monkeypatch):
     clock, delays = [0.0], np.random.default_rng(0)
     monkeypatch.setattr(time, "thread_time", lambda: clock[0])
 
+    timed = {}
+
     def lasting(each):
-        calls = []
+        calls = timed[each] = []
 
         def work(count):
             clock[0] += each * count + (1.0 if not calls else 0.0) + 0.01 * (delays.random() < 0.3)
@@ -38,6 +40,7 @@ def test_microseconds_are_of_one_unit(monkeypatch):
         return work
 
     np.testing.assert_allclose(microseconds([lasting(3e-6), lasting(50e-6)]), [3, 50], rtol=1e-6)
+    assert all(each * calls[-1] > costs.LEAST_SECONDS / 2 for each, calls in timed.items())
 
 
 def test_every_unit_of_work_is_done_as_often_as_asked(monkeypatch):

@@ -87,6 +87,7 @@ CASES = {
         (growth(ours_change_of_lam=3.0), HOLDS),
         (growth(paper_regression=2.0), FAILS),
         (growth(paper_regression=4.0), FAILS),
+        (growth(scatter=0.5), OPEN),  # the cube is not known well enough
         (growth(scatter=1.0), OPEN),
         (growth(sizes=SIZES[:2]), OPEN),
     ],

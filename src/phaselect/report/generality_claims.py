@@ -134,8 +134,8 @@ def change_of_regulariser_is_cubic(tables: Tables) -> Finding:
     gain = 1 / (price / TEMPERATURES + _ratio(table, ("ours", "change of lam"), UPDATE))
     text = (
         f"the update grows like {_power(update)}; but one SVD, the price of {_plain(price)} updates at "
-        f"{_sizes(table)}, makes a change of lam grow like {_power(change)}: over {TEMPERATURES} temperatures that is "
-        f"{_plain(gain)} times less work, and no reason is left to change lam rarely"
+        f"{_sizes(table)}, makes a change of lam grow like {_power(change)}: over {TEMPERATURES} temperatures that "
+        f"takes {_plain(gain)} times less, proposals apart, and no reason is left to change lam rarely"
     )
     error = ERRORS * update.standard_error
     if abs(update.exponent - 3) > error + HALF:
