@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
-
-import numpy as np
 
 from benchmarks.fresh import printed
 from benchmarks.machine import Footprint, Machine
 from benchmarks.plan import Plan
 from benchmarks.rows import Measurement, Task
 from phaselect import InputError
+from phaselect.experiments.costs import power_law
 
 SECTION = "growth"
 ALPHA = 1.3
-
-
-class PowerLaw(NamedTuple):
-    """`value ~ N^exponent`, from least squares on the logarithms."""
-
-    exponent: float
-    standard_error: float
-
-
-def fitted(sizes: list[int], values: list[float]) -> PowerLaw:
-    """The exponent with its standard error."""
-    if len(sizes) < 3:
-        raise InputError("an exponent needs three sizes or more")
-    x, y = np.log(sizes), np.log(values)
-    x = x - x.mean()
-    exponent = float(x @ y / (x @ x))
-    misfit = y - y.mean() - exponent * x
-    return PowerLaw(exponent, float(np.sqrt(misfit @ misfit / (x.size - 2) / (x @ x))))
 
 
 def tasks(machine: Machine, plan: Plan) -> list[Task]:
@@ -81,7 +61,7 @@ def _memory(machine: Machine, n: int, found: dict[int, Footprint]) -> Measuremen
 
 def _exponent(found: dict[int, Footprint], name: str) -> Measurement:
     known = {n: getattr(taken, name) for n, taken in found.items() if getattr(taken, name) is not None}
-    law = fitted(list(known), list(known.values()))
+    law = power_law(list(known), list(known.values()))
     detail = f"standard error {law.standard_error:.2g}; 2 is that of A, which has alpha N^2 entries"
     return Measurement(law.exponent, "power of N", detail)
 

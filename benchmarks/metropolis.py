@@ -8,7 +8,6 @@ from itertools import count
 
 import numba
 import numpy as np
-from tests.pseudo_code import simulated_annealing
 
 from benchmarks.instances import MU
 from benchmarks.internals import (
@@ -32,6 +31,7 @@ from benchmarks.rivals import dwave_pair
 from benchmarks.rows import Measurement, Task
 from benchmarks.timing import best_seconds, in_turn
 from phaselect import InputError, PopulationAnnealing, Schedule, gaussian_instance
+from phaselect.experiments.pseudo_code import simulated_annealing
 
 SECTION = "metropolis"
 LEAST_DWAVE = {("one copy", 200): 2.0, ("one copy", 400): 3.0, ("one copy", 800): 4.0}

@@ -8,8 +8,8 @@ from phaselect import Schedule, gaussian_instance
 from phaselect.backends.host.flips import field_kernel, flip_energy, local_field, self_coupling, spectral_kernel
 from phaselect.backends.host.random import next_random, proposal, random_chains
 from phaselect.equations.signs import signs_of
+from phaselect.experiments.pseudo_code import simulated_annealing
 from tests.exact import all_signs, gibbs, normalised, state_index
-from tests.pseudo_code import simulated_annealing
 
 
 def chi_square_p_value(counts, probabilities):

@@ -68,16 +68,6 @@ def test_the_best_rival_is_the_one_that_solved_most():
 
 
 def test_exponents_of_power_laws(tiny):
-    sizes = [100, 200, 400, 800]
-    law = growth.fitted(sizes, [3e-6 * n**1.75 for n in sizes])
-    assert law.exponent == pytest.approx(1.75)
-    assert law.standard_error == pytest.approx(0, abs=1e-12)
-    rng = np.random.default_rng(0)
-    noisy = [growth.fitted(sizes, [n**2 * np.exp(0.1 * rng.standard_normal()) for n in sizes]) for _ in range(2000)]
-    spread = np.std([one.exponent for one in noisy])
-    assert np.sqrt(np.mean([one.standard_error**2 for one in noisy])) == pytest.approx(spread, rel=0.05)
-    with pytest.raises(InputError, match="three sizes"):
-        growth.fitted([1, 2], [1.0, 2.0])
     rows = {row.what: row for row in map(measured, growth.tasks(on_cpu.OnCPU(), TINY))}
     assert rows["exponent of time"].found.value == pytest.approx(2)
     assert rows["exponent of memory"].found.value == pytest.approx(2)

@@ -6,6 +6,7 @@ import pytest
 from phaselect import Instance, Schedule, gaussian_instance
 from phaselect.backends.host import passes
 from phaselect.equations.amp_iteration import Beliefs, diverged, iteration, pass_by_products
+from phaselect.experiments.pseudo_code import message_passing, split_start
 from tests.exact import normalised
 
 MU = Schedule.matched(mu0=30, mu_max=1e3, eps=0.1).mu
@@ -24,36 +25,6 @@ def collapsed(A, y, x, mus, product, psi):
         chi = max(0.0, np.sum(c - (c * y) ** 2 * (1 - np.tanh(c * y * w) ** 2)) / x.size)
         x = (A.T @ g + chi * x) / (product + chi)
         V = 1 / (product + chi)
-        yield x
-
-
-def two_level(A, y, x, mus, product):
-    """The paper's algorithm with its misprints corrected, two variances and entrywise A^2; undamped.
-
-    Starts from V0 + V1/mu = 1. A has entries of equal square here, which makes the scalar variances exact.
-    """
-    A2 = A**2
-    mu = mus[0]
-    delta1 = np.full(x.size, 0.3 * mu)
-    delta0 = np.full(x.size, 1.0) - delta1 / mu
-    g = np.zeros(y.size)
-    for mu in mus:
-        # at fixed mu, Delta1/mu is the ridge variance; only the sum with Delta0 enters below
-        V0, V1 = A2 @ delta0, A2 @ delta1
-        w = A @ x - (V0 + V1 / mu) * g
-        D = 1 + 2 * V1 + 2 * mu * V0
-        u = 2 * mu * y * w / D
-        g = (2 * mu / D) * (y * np.tanh(u) - w)
-        d2 = -2 * mu / D + (2 * mu * y / D) ** 2 / np.cosh(u) ** 2
-        dV1 = 1 / (1 + 2 * V1) - 1 / D + (2 * mu / D**2) * (y**2 + w**2 - 2 * y * w * np.tanh(u))
-        precision0 = A2.T @ (2 * mu * dV1 - g**2)
-        precision1 = precision0 - A2.T @ d2
-        np.testing.assert_allclose(precision1, A2.T @ (2 * mu / (1 + 2 * V1)), rtol=1e-9)
-        K1 = precision1 + product
-        K = K1 - precision0
-        B = A.T @ g + x * (precision1 - precision0)
-        x = B / K
-        delta0, delta1 = 1 / K - 1 / K1, mu / K1
         yield x
 
 
@@ -80,7 +51,8 @@ def test_iteration_is_the_plain_formula(m_rows):
         np.testing.assert_allclose(other.x, expected, rtol=1e-8, atol=1e-10)
 
 
-def test_two_level_form_gives_the_same_iterates():
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])  # of the variance to start with, inside the regression
+def test_two_level_form_gives_the_same_iterates(share):
     """On a matrix with entries +-1/sqrt(N), where entrywise and scalar variances coincide, at fixed mu."""
     rng = np.random.default_rng(0)
     A = rng.choice([-1.0, 1.0], (60, 40)) / np.sqrt(40)
@@ -89,8 +61,8 @@ def test_two_level_form_gives_the_same_iterates():
     x = rng.standard_normal(40)
     mus = np.full(40, 50.0)
     states = amp_states(problem, x, mus, 1.0, 0.0)
-    for state, expected in zip(states, two_level(A, y, x, mus, 1.0), strict=True):
-        np.testing.assert_allclose(state.x, expected, rtol=1e-7, atol=1e-9)
+    for state, expected in zip(states, message_passing(A, y, split_start(x, 60, 50.0, share), mus, 1.0), strict=True):
+        np.testing.assert_allclose(state.x, expected.x, rtol=1e-7, atol=1e-9)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):

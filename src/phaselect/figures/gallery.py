@@ -44,6 +44,9 @@ FIGURES = (
     "solvers",
     "population",
     "rsb",
+    "collapse",
+    "matrices",
+    "growth",
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
 

@@ -1,0 +1,153 @@
+"""The paper's two second moments, kept apart and collapsed onto one: theory, message passing, and an anneal."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.equations.amp_iteration import Beliefs, iteration, pass_by_products
+from phaselect.experiments.matrix_kinds import IID, instance_of
+from phaselect.experiments.pseudo_code import message_passing, split_start
+from phaselect.experiments.success import wilson
+from phaselect.experiments.two_moments import saddle_iteration
+from phaselect.figures.context import Context
+from phaselect.figures.style import ALPHA, BLUE, GREY, MU, RED, letter, logarithmic, panels, shades
+from phaselect.solvers.message_passing import AMP
+from phaselect.theory.control import Control, Overlaps, State
+from phaselect.theory.flow import saddle_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.figure import Figure
+
+    from phaselect.equations.arrays import Array
+
+CAPTION = (
+    "Two second moments, V0 over the signs and V1 inside the regression, against their sum V0 + V1/mu alone. (a) "
+    "Largest difference in 20 iterations from the same start: of V, q0 and m in the saddle point (its two forms are "
+    "integrated by different rules), of x relative to its norm in message passing; at four products mu*lam from 0 to "
+    "3, with 10 % and 90 % of the first variance inside the regression. Dashed: the spacing of numbers next to 1. (b) "
+    "Recovered by an anneal of message passing in either form, on the same instances from the same starts, with 95 % "
+    "Wilson intervals: here mu changes between iterations, and the forms differ by what V1 remembers. Matrices of "
+    "random signs, in which the variances of all entries are the same."
+)
+ALPHAS, MUS, PRODUCTS, SHARES = (1.2, 1.5, 2.0), (1.0, 3.0, 10.0, 30.0, 100.0), (0.0, 0.1, 1.0, 3.0), (0.1, 0.9)
+ITERATIONS, N, DAMPING = 20, 200, 0.3
+START = State(V=1.0, spread=0.25, m=0.5)
+ANNEAL_ALPHAS = (1.15, 1.2, 1.25, 1.3)
+COUNTS = {"small": (4, 10), "paper": (1, 100)}
+"""Every how many-th mu is taken, and instances of each anneal."""
+RECOVERED = 1e-10
+
+
+def compute(context: Context) -> Columns:
+    """Differences at each point and split of the variance; then what anneals recover."""
+    every, instances = COUNTS[context.scale]
+    points = list(product(ALPHAS, MUS[::every], PRODUCTS, SHARES))
+    parts = []
+    for count, (alpha, mu, lam_mu, share) in enumerate(points):
+        context.progress(0.5 * count / len(points))
+        control = Control(alpha, mu, lam_mu / mu)
+        for level, difference in (("saddle point", in_saddle_point), ("message passing", in_message_passing)):
+            parts.append(
+                _row(level, alpha) | {"mu": mu, "lam": control.lam, "share": share} | difference(control, share)
+            )
+    for count, alpha in enumerate(ANNEAL_ALPHAS):
+        context.progress(0.5 + 0.5 * count / len(ANNEAL_ALPHAS))
+        parts.append(_row("anneal", alpha) | anneals(alpha, instances))
+    return stack(parts)
+
+
+def _row(level: str, alpha: float) -> dict[str, Any]:
+    blank = dict.fromkeys(("mu", "lam", "share", "difference"), np.nan)
+    return {"level": level, "alpha": alpha} | blank | dict.fromkeys(("trials", "both", "only_two", "only_one"), 0)
+
+
+def in_saddle_point(control: Control, share: float) -> dict[str, float]:
+    """Largest difference of (V, q0, m) along the iteration."""
+    order = Overlaps((1 - share) * START.V, share * control.mu * START.V, START.q0, START.m)
+    state, largest = START, 0.0
+    for _ in range(ITERATIONS):
+        order = saddle_iteration(order, control)
+        V, spread, m, _ = saddle_map(np.asarray(state.V), np.asarray(state.spread), np.asarray(state.m), control)
+        state = State(float(V), float(spread), float(m))
+        there = order.V0 + order.V1 / control.mu, order.q0, order.m
+        largest = max(largest, *np.abs(np.subtract(there, (state.V, state.q0, state.m))))
+    return {"difference": float(largest)}
+
+
+def in_message_passing(control: Control, share: float) -> dict[str, float]:
+    """Largest relative difference of x along the iteration."""
+    A, y, x = _start(control.alpha, seed=0)
+    mus = np.full(ITERATIONS, control.mu)
+    two = message_passing(A, y, split_start(x, y.size, control.mu, share), mus, control.product, DAMPING)
+    pairs = zip((now.x for now in two), collapsed(A, y, x, mus, control.product), strict=True)
+    return {"difference": max(float(np.linalg.norm(a - b) / np.linalg.norm(b)) for a, b in pairs)}
+
+
+def collapsed(A: Array, y: Array, x: Array, mus: Array, product: float) -> Iterator[Array]:
+    """The estimates of the solver's iteration, one after the other."""
+    pass_over, zeros = pass_by_products(lambda x: A @ x, lambda z: A.T @ z, y), np.zeros(y.size)
+    now = Beliefs(x, np.float64(1), np.float64(1), zeros, zeros, zeros)
+    for count, mu in enumerate(mus):
+        now = iteration(now, mu, product / mu, np.float64(DAMPING if count else 0.0), pass_over)
+        yield now.x
+
+
+def anneals(alpha: float, instances: int) -> dict[str, int]:
+    """Instances that both forms recover on the solver's schedule, and that one of them does."""
+    mus = AMP().default_schedule().mu
+    found = np.zeros((instances, 2), dtype=bool)
+    for seed in range(instances):
+        A, y, x = _start(alpha, seed)
+        two = message_passing(A, y, split_start(x, y.size, mus[0], 0.0), mus, 1.0, DAMPING)
+        found[seed] = recovers(A, y, (now.x for now in two)), recovers(A, y, collapsed(A, y, x, mus, 1.0))
+    by_two, by_one = found.T
+    counts = {"both": by_two & by_one, "only_two": by_two & ~by_one, "only_one": by_one & ~by_two}
+    return {"trials": instances} | {name: int(chosen.sum()) for name, chosen in counts.items()}
+
+
+def recovers(A: Array, y: Array, estimates: Iterator[Array]) -> bool:
+    """Does one of the estimates fit, before they diverge?"""
+    for x in estimates:
+        misfit = np.mean((y - abs(A @ x)) ** 2)
+        if misfit < RECOVERED or not misfit < 1e6:
+            return bool(misfit < RECOVERED)
+    return False
+
+
+def _start(alpha: float, seed: int) -> tuple[Array, Array, Array]:
+    """A with unit rows of random signs, y of unit mean square, and a random x."""
+    problem = instance_of(IID["random signs"], N, alpha, seed)
+    x = np.random.default_rng(seed).standard_normal(N)
+    return np.asarray(problem.A) / np.sqrt(N), problem.y / np.sqrt(np.mean(problem.y**2)), x
+
+
+def draw(table: Table) -> Figure:
+    """Differences against mu; shares against alpha."""
+    figure, axes = panels(2)
+    for level, marker in (("saddle point", "o"), ("message passing", "x")):
+        rows = table.where(level=level)
+        for colour, own in zip(shades(len(ALPHAS)), rows.by("alpha"), strict=False):
+            label = rf"{level}, $\alpha = {own['alpha'][0]:g}$"
+            axes[0].plot(own["mu"], own["difference"], marker, ms=3, ls="", color=colour, label=label)
+    axes[0].set(xlabel=MU, ylabel="largest difference", ylim=(1e-17, 1e-2))
+    axes[0].set_yscale("log")
+    logarithmic(axes[0], "x", table["mu"])
+    axes[0].legend(ncols=2, fontsize=6.5, loc="upper center")
+    rows = table.where(level="anneal")
+    for name, label, colour, marker in (("only_two", "two moments", RED, "o"), ("only_one", "their sum", BLUE, "s")):
+        hits = rows["both"] + rows[name]
+        low, high = wilson(hits, rows["trials"])
+        places = rows["alpha"] + (0.002 if name == "only_two" else -0.002)
+        axes[1].vlines(places, low, high, color=colour, lw=1)
+        axes[1].plot(places, hits / rows["trials"], marker, ls="-", lw=0.6, ms=4, color=colour, label=label)
+    axes[1].set(xlabel=ALPHA, ylabel=f"share recovered, $N = {N}$", ylim=(-0.03, 1.03))
+    axes[1].legend(loc="upper left")
+    axes[0].axhline(np.finfo(float).eps, color=GREY, lw=0.6, ls="--")
+    letter(axes)
+    return figure
