@@ -1,8 +1,8 @@
 """Gradient descent from where Langevin dynamics starts: no noise, no anneal, no regulariser, until it has converged.
 
 Langevin's start is theta, uniform in the cube, with the regression x of theta*y. From theta: the same steps on the same
-loss `|(I - K) (theta*y)|^2`. From x: descent on the amplitude loss `sum_i (|a_i x| - y_i)^2` of phase retrieval. What it
-converges to gets the same end as Langevin dynamics: signs, greedy flips, least squares.
+loss `|(I - K) (theta*y)|^2`. From x: descent on the amplitude loss of phase retrieval, `sum_i (|a_i x| - y_i)^2`. What
+either converges to gets the end that Langevin dynamics has: signs, greedy flips, least squares.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.langevin import Langevin
 
 CONVERGED = 1e-12
-"""Mean squared change in a step, over the step's own scale, that counts as none."""
-MOST_STEPS = 20_000
+"""Square of a step, over that of the place, that counts as none."""
+MOST_STEPS = 10_000
+"""In theta the last steps along the walls take forever, and change no sign."""
 
 
 def start_of_langevin(problem: Instance, seed: int) -> Vector:
@@ -65,11 +66,11 @@ def descend_in_x(problem: Instance, seed: int) -> Reached:
 
 
 def _until_converged(step: Callable[[Vector], Vector], place: Vector) -> tuple[Vector, int]:
-    for count in range(1, MOST_STEPS + 1):
-        before, place = place, step(place)
-        if np.sum((place - before) ** 2) < CONVERGED * np.sum(place**2):
-            break
-    return place, count
+    steps, moved = 0, np.inf
+    while steps < MOST_STEPS and moved > CONVERGED * np.sum(place**2):
+        before, place, steps = place, step(place), steps + 1
+        moved = np.sum((place - before) ** 2)
+    return place, steps
 
 
 def _reached(problem: Normalised, z: Vector, steps: int) -> Reached:

@@ -8,6 +8,7 @@ the M signs. It ends as that does: the signs of A x, greedy flips, least squares
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,9 @@ class Directions(NamedTuple):
     p: NDArray[np.float64]
 
 
+Along = Callable[[Normalised], Directions]
+
+
 def entries(problem: Normalised) -> Directions:
     """The entries of x themselves."""
     b = np.array([problem.forward(unit) for unit in np.eye(problem.n)])
@@ -51,7 +55,7 @@ def singular_directions(problem: Normalised) -> Directions:
 
 
 @one_blas_thread()
-def anneal_in_x(problem: Instance, schedule: Schedule, seed: int, along: Any = singular_directions) -> Reached:
+def anneal_in_x(problem: Instance, seed: int, schedule: Schedule, along: Along = singular_directions) -> Reached:
     """Where the anneal ends, or the first look at which greedy flips solve the problem; x starts from N(0, 1)."""
     own, rng = problem.normalised, stream(seed, Purpose.RUN)
     directions = along(own)

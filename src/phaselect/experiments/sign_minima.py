@@ -18,6 +18,8 @@ from phaselect.equations.regression import shrinkage
 
 EXACT = 1e-24
 """Squared residual over |y|^2 that is rounding."""
+ROUNDING = 1e-12
+"""What a flip may gain, over y_i^2, and still count for nothing: all of it, where every sign vector fits."""
 REFRESH = 4096
 """Flips after which the residual is computed anew, lest rounding add up."""
 
@@ -40,8 +42,7 @@ def sign_minima(A: NDArray[np.float64], y: NDArray[np.float64], lam: float = 0.0
     """Visits all 2^(M-1) sign vectors; a second for M = 26."""
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     left_over = np.eye(y.size) - (U * shrinkage(s**2, lam)) @ U.T
-    *counts, runner_up = _visit(left_over, y)
-    return SignMinima(*counts, runner_up)
+    return SignMinima(*_visit(left_over, y))
 
 
 @njit(nogil=True, cache=True)
@@ -81,19 +82,19 @@ def _squares(r: Any) -> Any:
 @njit(cache=True, inline="always")
 def _own_signs(v: Any, r: Any) -> Any:
     """`S_i (A x_hat)_i > 0` for all i; `A x_hat = v - r`."""
-    for k in range(v.size):
-        if v[k] * (v[k] - r[k]) <= 0:
-            return False
-    return True
+    k = 0
+    while k < v.size and v[k] * (v[k] - r[k]) > 0:
+        k += 1
+    return k == v.size
 
 
 @njit(cache=True, inline="always")
 def _flip_stable(R: Any, v: Any, r: Any) -> Any:
     """`dE_i = 4 v_i (R_ii v_i - r_i) >= 0` for all i: what a flip adds to `E = v R v`."""
-    for k in range(v.size):
-        if v[k] * (R[k, k] * v[k] - r[k]) < 0:
-            return False
-    return True
+    k = 0
+    while k < v.size and v[k] * (R[k, k] * v[k] - r[k]) >= -ROUNDING * v[k] ** 2:
+        k += 1
+    return k == v.size
 
 
 @njit(cache=True, inline="always")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product as combinations
 from typing import NamedTuple
 
 from phaselect.base.tables import Table, stack
@@ -55,15 +54,17 @@ def after_flips(problem: Normalised, z: Array) -> Reached:
 
 def side_by_side(
     searches: Mapping[str, Search],
-    sizes: Sequence[int],
+    sizes: Mapping[int, int],
     alphas: Sequence[float],
-    instances: int,
     progress: Callable[[float], None],
     **options: float,
 ) -> Table:
-    """Every search on every instance, with the options that they share; `seed` draws the instance and the run."""
+    """Every search on the same instances, so many of each size; a seed draws the instance and the run.
+
+    options: those of the registry that all searches share.
+    """
     rows = []
-    places = list(combinations(sizes, alphas, range(instances)))
+    places = [(n, alpha, seed) for n, count in sizes.items() for alpha in alphas for seed in range(count)]
     with one_thread():
         for count, (n, alpha, seed) in enumerate(places):
             progress(count / len(places))

@@ -44,6 +44,10 @@ FIGURES = (
     "solvers",
     "population",
     "rsb",
+    "landscape",
+    "splitting",
+    "descent",
+    "speed",
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
 
