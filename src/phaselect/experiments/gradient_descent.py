@@ -1,8 +1,8 @@
 """Gradient descent from where Langevin dynamics starts: no noise, no anneal, no regulariser, until it has converged.
 
-Langevin's start is theta, uniform in the cube, with the regression x of theta*y. From theta: the same steps on the same
-loss `|(I - K) (theta*y)|^2`. From x: descent on the amplitude loss of phase retrieval, `sum_i (|a_i x| - y_i)^2`. What
-either converges to gets the end that Langevin dynamics has: signs, greedy flips, least squares.
+Langevin's start is theta, uniform in the cube, with the regression x of theta*y. From theta: the same
+loss, `|(I - K) (theta*y)|^2`, within the same walls. From x: the amplitude loss of phase retrieval, `sum_i (|a_i x| -
+y_i)^2`. What either converges to gets the end that Langevin dynamics has: signs, greedy flips, least squares.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from phaselect.solvers.langevin import Langevin
 
 CONVERGED = 1e-12
 """Square of a step, over that of the place, that counts as none."""
-MOST_STEPS = 10_000
-"""In theta the last steps along the walls take forever, and change no sign."""
+MOST_STEPS = 20_000
 
 
 def start_of_langevin(problem: Instance, seed: int) -> Vector:
@@ -37,12 +36,13 @@ def start_of_langevin(problem: Instance, seed: int) -> Vector:
 
 @one_blas_thread()
 def descend_in_signs(problem: Instance, seed: int) -> Reached:
-    """From Langevin's theta on Langevin's loss at lam = 0, with its steps but for the noise."""
+    """From Langevin's theta on Langevin's loss at lam = 0, each step 1/(2 max y^2) so that the loss never grows."""
     own = problem.normalised
     explained, none = own.ridge.at(0.0).explaining(), np.zeros(problem.m_rows)
+    rate = 0.5 / float(np.max(own.y) ** 2)
 
     def step(theta: Vector) -> Vector:
-        return np.asarray(langevin_step(theta, own.y, explained, none, Langevin().step_size, problem.n))
+        return np.asarray(langevin_step(theta, own.y, explained, none, rate, problem.n))
 
     theta, steps = _until_converged(step, start_of_langevin(problem, seed))
     return _reached(own, theta * own.y, steps)

@@ -10,10 +10,9 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.gradient_descent import descend_in_signs, descend_in_x
 from phaselect.experiments.success import succeeded
 from phaselect.experiments.trials import Search, by_name, side_by_side
-from phaselect.figures.comparison import Styles, draw_comparison
+from phaselect.figures.comparison import Styles, draw_comparison, success_of
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, GREEN, GREY, ORANGE, PINK, letter, panels
-from phaselect.figures.success_curves import analyse
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +48,7 @@ def compute(context: Context) -> Columns:
     """Success and thresholds of the three, and where the descents got stuck."""
     sizes, alphas = SIZES[context.scale], ALPHAS[context.scale]
     rows = side_by_side(searches(), sizes, alphas, context.progress, eps=EPS, product=PRODUCT)
-    shown = analyse(rows)
-    return stack([shown, *(_like(shown, part) for part in stuck(rows))])
+    return stack([success_of(rows), *stuck(rows)])
 
 
 def stuck(rows: Table) -> list[dict[str, Any]]:
@@ -59,18 +57,10 @@ def stuck(rows: Table) -> list[dict[str, Any]]:
     failed = rows.take(~succeeded(rows) & np.isfinite(rows["converged_to"]))
     for own in (at for by_solver in failed.by("solver") for by_n in by_solver.by("n") for at in by_n.by("alpha")):
         low, middle, high = np.percentile(own["converged_to"], (25, 50, 75)).tolist()
-        place = {name: own[name][0] for name in ("solver", "n", "alpha")}
-        parts.append({"kind": "stuck", **place, "trials": len(own), "value": middle, "low": low, "high": high})
+        place = {name: own[name][0] for name in ("solver", "n", "alpha", "eps", "product")}
+        counts = {"trials": len(own), "successes": 0, "seconds": np.mean(own["seconds"])}
+        parts.append({"kind": "stuck", **place, **counts, "value": middle, "low": low, "high": high})
     return parts
-
-
-def _like(columns: Columns, part: dict[str, Any]) -> dict[str, Any]:
-    """A row with all the columns, what it has not being nothing."""
-    blank = {
-        name: "" if column.dtype.kind == "U" else 0 if column.dtype.kind == "i" else np.nan
-        for name, column in columns.items()
-    }
-    return blank | part
 
 
 def draw(table: Table) -> Figure:

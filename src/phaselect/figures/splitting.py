@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.search_in_x import anneal_in_x, entries, singular_directions
 from phaselect.experiments.trials import Search, by_name, side_by_side
-from phaselect.figures.comparison import Styles, draw_comparison
+from phaselect.figures.comparison import Styles, draw_comparison, success_of
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, GREEN, ORANGE, letter, panels
-from phaselect.figures.success_curves import analyse
 from phaselect.problem.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ CAPTION = (
     "threshold."
 )
 EPS, PRODUCT = 0.1, 1.0
-SIZES = {"small": {100: 8}, "paper": {100: 40, 200: 20}}
+SIZES = {"small": {100: 8}, "paper": {100: 30, 200: 16}}
 """N, and the number of instances."""
 ALPHAS = {"small": (1.2, 1.4, 1.6, 2.0), "paper": (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.4)}
 STYLES: Styles = {
@@ -48,7 +47,7 @@ def searches() -> dict[str, Search]:
 def compute(context: Context) -> Columns:
     """Success and thresholds of the three."""
     sizes, alphas = SIZES[context.scale], ALPHAS[context.scale]
-    return analyse(side_by_side(searches(), sizes, alphas, context.progress, eps=EPS, product=PRODUCT))
+    return success_of(side_by_side(searches(), sizes, alphas, context.progress, eps=EPS, product=PRODUCT))
 
 
 def draw(table: Table) -> Figure:
