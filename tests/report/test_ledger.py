@@ -43,6 +43,10 @@ def tampered(table, column, change, **where):
 
 
 TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the verdict was, it becomes another
+    ("additional, sub-optimal", "landscape", "removed", lambda x: 0 * x, {}),
+    ("zero loss, is unique", "landscape", "zero_loss_most", lambda x: 1 + x, {}),
+    ("two nested levels", "splitting", "high", lambda x: 0 * x, {"kind": "threshold", "solver": "x"}),
+    ("accelerates convergence", "speed", "low", lambda x: 0 * x, {}),
     ("binary entropy", "complexity", "complexity", lambda x: x + 0.01, {}),
     ("misfit falls as the overlap", "complexity", "mse_y_random", lambda x: 1 - x, {}),
     ("not monotonic", "complexity", "m", lambda x: np.sort(x), {"sign_overlap": 0.2}),
@@ -71,7 +75,7 @@ TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the v
     ("State evolution", "trajectories", "m", lambda x: 1 - x, {"source": "amp"}),
     ("Langevin dynamics: a slower", "success_langevin", "low", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
     ("poorest", "success_langevin", "high", lambda x: x - 1, {"kind": "threshold"}),
-    ("gradient descent is stuck", "population", "high", lambda x: 0 * x, {"kind": "threshold", "solver": "raf"}),
+    ("gradient descent is stuck", "descent", "high", lambda x: 0 * x, {"kind": "threshold", "solver": "descent"}),
     ("all three algorithms", "success_langevin", "low", lambda x: 0 * x + 1.1, {"kind": "threshold"}),
     ("neither branch is stable", "regularisation", "m", lambda x: 0 * x, {"panel": "a", "line": "informed"}),
     ("signalled by the local instability", "rsb", "mu_replicon", lambda x: 0 * np.arange(x.size) + 1e-3, {}),

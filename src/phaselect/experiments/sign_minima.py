@@ -50,7 +50,7 @@ def _visit(R: Any, y: Any) -> Any:
     """Gray code: each sign vector differs from the one before in one sign, so `r = R v` costs O(M), `R = I - K`."""
     v, r = y.copy(), np.zeros_like(y)
     retrieval, selection, added, exact = 0, 0, 0, 0
-    power, runner_up = np.sum(y * y), np.inf
+    power, runner_up = _squares(y), np.inf
     for count in range(1 << (y.size - 1)):
         if count > 0:
             flipped = _trailing_zeros(count)
@@ -58,7 +58,7 @@ def _visit(R: Any, y: Any) -> Any:
             for k in range(y.size):
                 r[k] += 2 * v[flipped] * R[flipped, k]
         if count % REFRESH == 0:
-            r[:] = np.sum(R * v, axis=1)
+            _apply(R, v, r)
         own_signs, stable = _own_signs(v, r), _flip_stable(R, v, r)
         retrieval += own_signs
         selection += stable
@@ -69,6 +69,14 @@ def _visit(R: Any, y: Any) -> Any:
         elif misfit < runner_up:
             runner_up = misfit
     return retrieval, selection, added, exact, runner_up
+
+
+@njit(cache=True)
+def _apply(R: Any, v: Any, r: Any) -> None:
+    for i in range(v.size):
+        r[i] = 0.0
+        for k in range(v.size):
+            r[i] += R[i, k] * v[k]
 
 
 @njit(cache=True, fastmath=REORDER)

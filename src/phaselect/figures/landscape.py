@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 CAPTION = (
     "All sign vectors of small random problems, enumerated, up to the global sign. (a), (b) Mean number of minima, "
     "without and with regulariser: of phase retrieval (dashed, open: sign vectors that are the signs of their own "
-    "regression) and of phase selection (solid, filled: those that no single flip improves). (c) Number of sign "
-    "vectors with zero loss, to rounding in float64, against the measurements in excess; the bar is the range over "
-    "instances. (d) The smallest loss of any other sign vector over |y|^2: median, and range over instances."
+    "regression) and of phase selection (solid, filled: those that no single flip improves). (c) Largest number of "
+    "sign vectors with zero loss, to rounding in float64, in any instance, against the measurements in excess. (d) "
+    "The smallest loss of any other sign vector over |y|^2: median, and range over instances."
 )
 LAMS = (0.0, 0.2)
 FEWER = 2
@@ -84,12 +84,13 @@ def draw(table: Table) -> Figure:
         panel.set(xlabel=ALPHA, ylabel="minima", title=rf"$\lambda = {lam:g}$")
         logarithmic(panel, "y", table["selection"])
         panel.set_ylim(top=30 * table["retrieval"].max())  # room for the legend
-        panel.legend(loc="upper left", ncols=2, fontsize=6.5)
+        panel.legend(loc="upper left", ncols=3, fontsize=6, columnspacing=1.0)
     axes[2].set(ylabel="sign vectors of zero loss", yscale="log")
     axes[3].set(ylabel=r"next loss over $|y|^2$", yscale="log")
-    for panel in axes[2:]:
+    for panel, place in zip(axes[2:], ("upper right", "lower right"), strict=True):
         panel.set_xlabel("measurements in excess $M - N$")
-        panel.legend()
+        panel.xaxis.get_major_locator().set_params(integer=True)
+        panel.legend(loc=place)
     letter(axes)
     return figure
 
@@ -115,7 +116,6 @@ def _draw_minima(axes: Axes, own: Table, colour: Any) -> None:
 def _draw_zero_loss(left: Axes, right: Axes, own: Table, colour: Any) -> None:
     excess, label = own["m_rows"] - own["n"], f"$N = {own['n'][0]}$"
     left.plot(excess, own["zero_loss_most"], "o-", ms=3, lw=1.0, color=colour, label=label)
-    left.vlines(excess, own["zero_loss_least"], own["zero_loss_most"], color=colour)
     known = np.isfinite(own["runner_up"])
     right.plot(excess[known], own["runner_up"][known], "o-", ms=3, lw=1.0, color=colour, label=label)
     right.vlines(excess[known], own["runner_up_least"][known], own["runner_up_most"][known], color=colour, lw=0.6)
