@@ -27,7 +27,7 @@ CAPTION = (
     "1/sqrt(N), that of a random direction."
 )
 EPS, PRODUCT = 0.02, 0.75
-SIZES = {"small": {100: 6}, "paper": {100: 30, 200: 20}}
+SIZES = {"small": {100: 6}, "paper": {100: 24, 200: 12}}
 """N, and the number of instances."""
 ALPHAS = {"small": (1.3, 1.6, 2.0, 4.0), "paper": (1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)}
 TICKS = (1, 1.5, 2, 3, 4, 6, 8)

@@ -87,10 +87,11 @@ def draw(table: Table) -> Figure:
         panel.legend(loc="upper left", ncols=3, fontsize=6, columnspacing=1.0)
     axes[2].set(ylabel="sign vectors of zero loss", yscale="log")
     axes[3].set(ylabel=r"next loss over $|y|^2$", yscale="log")
-    for panel, place in zip(axes[2:], ("upper right", "lower right"), strict=True):
+    for panel in axes[2:]:
         panel.set_xlabel("measurements in excess $M - N$")
-        panel.xaxis.get_major_locator().set_params(integer=True)
-        panel.legend(loc=place)
+        panel.locator_params("x", integer=True)
+    axes[2].legend(loc="upper right")
+    axes[3].legend(loc="lower right")
     letter(axes)
     return figure
 

@@ -29,7 +29,7 @@ WORK: dict[str, Any] = {"sa": sweeps_of_annealing, "amp": iterations_of_message_
 SIZES = {"sa": 200, "amp": 400}
 PRODUCTS = (0.3, 0.1, 0.0)
 ALPHAS = {"sa": (1.6, 1.8, 2.0, 2.5, 3.0, 4.0), "amp": (1.3, 1.5, 1.75, 2.0, 2.5, 3.0)}
-INSTANCES = {"small": 6, "paper": 40}
+INSTANCES = {"small": 6, "paper": 24}
 
 
 def compute(context: Context) -> Columns:
