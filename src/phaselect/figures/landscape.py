@@ -83,8 +83,8 @@ def draw(table: Table) -> Figure:
     for panel, lam in zip(axes, LAMS, strict=False):
         panel.set(xlabel=ALPHA, ylabel="minima", title=rf"$\lambda = {lam:g}$")
         logarithmic(panel, "y", table["selection"])
-        panel.set_ylim(top=30 * table["retrieval"].max())  # room for the legend
-        panel.legend(loc="upper left", ncols=3, fontsize=6, columnspacing=1.0)
+        panel.set_ylim(top=8 * table["retrieval"].max())  # room for the legend
+        panel.legend(loc="upper left", ncols=3, columnspacing=1.0)
     axes[2].set(ylabel="sign vectors of zero loss", yscale="log")
     axes[3].set(ylabel=r"next loss over $|y|^2$", yscale="log")
     for panel in axes[2:]:
@@ -97,21 +97,10 @@ def draw(table: Table) -> Figure:
 
 
 def _draw_minima(axes: Axes, own: Table, colour: Any) -> None:
-    for name, line, face, label in (
-        ("retrieval", "o--", "white", "retrieval"),
-        ("selection", "o-", colour, "selection"),
-    ):
-        axes.errorbar(
-            own["alpha"],
-            own[name],
-            yerr=own[f"{name}_error"],
-            fmt=line,
-            ms=3,
-            lw=1.0,
-            color=colour,
-            mfc=face,
-            label=f"{label}, $N = {own['n'][0]}$",
-        )
+    for name, line, face in (("retrieval", "o--", "white"), ("selection", "o-", colour)):
+        label = f"$N = {own['n'][0]}$" if name == "selection" else None
+        look = {"ms": 3, "lw": 1.0, "color": colour, "mfc": face, "label": label}
+        axes.errorbar(own["alpha"], own[name], yerr=own[f"{name}_error"], fmt=line, **look)
 
 
 def _draw_zero_loss(left: Axes, right: Axes, own: Table, colour: Any) -> None:
