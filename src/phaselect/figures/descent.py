@@ -70,7 +70,7 @@ def draw(table: Table) -> Figure:
     for panel, n in zip(axes, sizes, strict=False):
         draw_comparison(panel, table.where(n=n), STYLES)
     axes[0].set_ylabel("share of instances recovered")
-    axes[0].legend(loc="lower right")
+    axes[0].legend(loc="center", bbox_to_anchor=(0.55, 0.72))  # between the curves
     _draw_stuck(axes[-1], table.where(kind="stuck", n=max(sizes)), max(sizes))
     for panel in axes:
         panel.set_xscale("log")
