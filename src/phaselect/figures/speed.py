@@ -29,6 +29,8 @@ WORK: dict[str, Any] = {"sa": sweeps_of_annealing, "amp": iterations_of_message_
 SIZES = {"sa": 200, "amp": 400}
 PRODUCTS = (0.3, 0.1, 0.0)
 ALPHAS = {"sa": (1.6, 1.8, 2.0, 2.5, 3.0, 4.0), "amp": (1.3, 1.5, 1.75, 2.0, 2.5, 3.0)}
+WIDE = 5.0
+"""Ratios beyond this are drawn on a logarithmic axis."""
 INSTANCES = {"small": 6, "paper": 24}
 
 
@@ -91,5 +93,6 @@ def _draw(axes: Axes, table: Table) -> None:
                 axes.annotate(f"{pairs}", (at, ratio), (3, 3), textcoords="offset points", fontsize=6, color=colour)
     axes.axhline(1.0, color=GREY, ls=":", lw=0.8)
     axes.set_xlabel(ALPHA)
-    logarithmic(axes, "y", table["ratio"])
+    if np.nanmax(table["high"]) > WIDE:
+        logarithmic(axes, "y", table["ratio"])
     axes.legend()
