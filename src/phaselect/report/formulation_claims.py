@@ -54,10 +54,11 @@ def zero_loss_is_unique(tables: Tables) -> Finding:
     if len(table) == 0 or not np.isfinite(table["runner_up_least"]).all():
         return Finding("the losses of 0 settings are known", Conclusion.OPEN)
     nearest, several = table["runner_up_least"].min(), table["zero_loss_most"] > 1
+    counts = sorted({int(table["zero_loss_least"].min()), int(table["zero_loss_most"].max())})
     text = (
-        f"M > N: {table['zero_loss_least'].min()} to {table['zero_loss_most'].max()} sign vectors of zero loss, any "
-        f"other leaves at least {nearest:.1e} of |y|^2 ({table['instances'].max()} instances, "
-        f"N = {numbers(table.values('n'))}, M = N + 1 to {table['m_rows'].max()})"
+        f"M > N: {' to '.join(map(str, counts))} of all sign vectors with zero loss, any other leaves at least "
+        f"{nearest:.1e} of the measured power ({table['instances'].max()} instances, N = {numbers(table.values('n'))}, "
+        f"M = N + 1 to {table['m_rows'].max()})"
     )
     if table["zero_loss_least"].min() < 1 or nearest < FROM_ROUNDING:
         return Finding(text, Conclusion.OPEN)
