@@ -24,10 +24,15 @@ STANDARD_ERRORS = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 Array = NDArray[np.float64]
 
 
+def at_the_signal(m: Any, mse_y: Any) -> Any:
+    """Is an answer of this overlap and residual the signal?"""
+    return (m > 0.99) & (mse_y < 1e-6)
+
+
 def succeeded(rows: Table) -> NDArray[np.bool_]:
     """Which runs ended at the signal."""
     with np.errstate(invalid="ignore"):
-        return np.asarray((rows["m"] > 0.99) & (rows["mse_y"] < 1e-6))
+        return np.asarray(at_the_signal(rows["m"], rows["mse_y"]))
 
 
 def finished(rows: Table) -> Table:

@@ -47,6 +47,10 @@ FIGURES = (
     "collapse",
     "matrices",
     "growth",
+    "landscape",
+    "splitting",
+    "descent",
+    "speed",
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
 

@@ -11,6 +11,7 @@ import phaselect
 from phaselect.base.files import atomic_write
 from phaselect.base.tables import Table
 from phaselect.figures.gallery import FIGURES, figure_module
+from phaselect.report.formulation_claims import FORMULATION_CLAIMS
 from phaselect.report.generality_claims import GENERALITY_CLAIMS
 from phaselect.report.ledger import Conclusion, Entry, Tables, assess_all, summary
 from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
@@ -19,7 +20,14 @@ from phaselect.report.solver_claims import SOLVER_CLAIMS
 from phaselect.report.stability_claims import STABILITY_CLAIMS
 from phaselect.report.theory_claims import THEORY_CLAIMS
 
-CLAIMS = (*THEORY_CLAIMS, *REGULARISER_CLAIMS, *STABILITY_CLAIMS, *SOLVER_CLAIMS, *GENERALITY_CLAIMS)
+CLAIMS = (
+    *FORMULATION_CLAIMS,
+    *THEORY_CLAIMS,
+    *REGULARISER_CLAIMS,
+    *STABILITY_CLAIMS,
+    *SOLVER_CLAIMS,
+    *GENERALITY_CLAIMS,
+)
 PAPER_FIGURES = 9
 MARKS = {
     Conclusion.HOLDS: "holds",

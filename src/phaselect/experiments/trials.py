@@ -1,0 +1,78 @@
+"""Several searches side by side on the same random instances: rows as a store has them, without a store."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from phaselect.base.tables import Table, stack
+from phaselect.equations.arrays import Array
+from phaselect.equations.greedy import greedy_flips
+from phaselect.equations.signs import signs_of
+from phaselect.experiments.runs import one_thread
+from phaselect.problem.ensembles import gaussian_instance
+from phaselect.problem.instance import Instance
+from phaselect.problem.normalised import Normalised
+from phaselect.solvers.finish import refine_signs, truth
+from phaselect.solvers.registry import OPTIONS, recipe
+
+
+class Reached(NamedTuple):
+    """Where a search ended: overlap and residual of its answer, the sweeps it took.
+
+    converged_to: overlap, over the norms, of the point to which a descent converged, before greedy flips.
+    """
+
+    m: float
+    mse_y: float
+    sweeps: float = math.nan
+    converged_to: float = math.nan
+
+
+Search = Callable[[Instance, int], Reached]
+"""A search, given an instance and the seed of the run."""
+
+
+def by_name(solver: str, **options: float) -> Search:
+    """One run of a solver of the registry."""
+
+    def search(problem: Instance, seed: int) -> Reached:
+        found = recipe(solver).run(problem, seed, **options)
+        return Reached(found.truth["m"], found.mse_y, found.sweeps)
+
+    return search
+
+
+def after_flips(problem: Normalised, z: Array) -> Reached:
+    """The end that every search over signs has: the signs of z, greedy flips at lam = 0, least squares."""
+    signs, _ = greedy_flips(problem.ridge.exact_couplings(), problem.y, signs_of(z), problem.loops)
+    answer = refine_signs(problem, signs)
+    return Reached(float(truth(problem, answer.x, answer.signs)["m"]), float(answer.fit))
+
+
+def side_by_side(
+    searches: Mapping[str, Search],
+    sizes: Mapping[int, int],
+    alphas: Sequence[float],
+    progress: Callable[[float], None],
+    **options: float,
+) -> Table:
+    """Every search on the same instances, so many of each size; a seed draws the instance and the run.
+
+    options: those of the registry that all searches share.
+    """
+    rows = []
+    places = [(n, alpha, seed) for n, count in sizes.items() for alpha in alphas for seed in range(count)]
+    with one_thread():
+        for count, (n, alpha, seed) in enumerate(places):
+            progress(count / len(places))
+            problem = gaussian_instance(n, alpha, seed=seed)
+            _ = problem.normalised.ridge  # its SVD, which all of them share
+            for solver, search in searches.items():
+                began = time.perf_counter()
+                reached = search(problem, seed)._asdict() | {"seconds": time.perf_counter() - began}
+                rows.append({"solver": solver, "n": n, "alpha": alpha, "seed": seed} | reached)
+    same = dict.fromkeys(OPTIONS, math.nan) | options | {"plan": "", "status": "", "device": ""}
+    return Table(stack(row | same for row in rows))
