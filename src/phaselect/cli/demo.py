@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 import phaselect
-from phaselect.cli.console import INTERRUPTED, check_writable, example
+from phaselect.cli.console import check_writable, example
+from phaselect.cli.interrupts import exit_code
 from phaselect.cli.progress import progress_bar
 from phaselect.figures.style import SUFFIXES, save
 
@@ -41,4 +42,4 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
     save(draw(problem, results), out)
     click.echo(f"wrote {out}: overlap and residual along each anneal")
     if results[-1].status is phaselect.Status.INTERRUPTED:
-        context.exit(INTERRUPTED)
+        context.exit(exit_code())

@@ -246,11 +246,11 @@ def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[]
 
 @contextmanager
 def _interrupt_blocked() -> Iterator[None]:
-    """A process started meanwhile inherits the block: Ctrl-C cannot hit it before it is prepared."""
+    """A process started meanwhile inherits the block: no signal can hit it before it is prepared."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -267,14 +267,15 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         processes = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
-            process.terminate()
+            process.kill()
         raise
     pool.shutdown()
 
 
 def _prepare_worker() -> None:
-    """Leave Ctrl-C, which reaches every process of a terminal, to the sweep; and do not outlive it, however it ends."""
+    """Leave Ctrl-C and SIGTERM, which may reach every process of a job, to the sweep; and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.sweep import interrupt_deferred
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
 from phaselect.problem.ensembles import gaussian_instance
@@ -36,9 +37,12 @@ def compute(context: Context) -> Columns:
     jobs = [("amp", alpha, seed) for alpha in AMP_ALPHAS for seed in range(runs)]
     jobs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(runs)]
     parts = [state_evolution_curve(alpha) for alpha in AMP_ALPHAS] + [branch_curve(alpha) for alpha in SA_ALPHAS]
-    for count, (solver, alpha, seed) in enumerate(jobs):
-        context.progress(count / len(jobs))
-        parts.append(run_curve(solver, alpha, seed))
+    with interrupt_deferred() as interrupted:  # a run that is interrupted is not followed to its end
+        for count, (solver, alpha, seed) in enumerate(jobs):
+            context.progress(count / len(jobs))
+            parts.append(run_curve(solver, alpha, seed))
+            if interrupted():
+                raise KeyboardInterrupt
     return stack(parts)
 
 
