@@ -73,7 +73,7 @@ class Other(AMP):
 )
 def test_a_changed_default_makes_another_key(monkeypatch, change):
     """The options are the same, and what they come to is not: old rows and new ones do not mix."""
-    task, plan = Task.of("amp", 100, 1.2, 0), REGISTRY["amp"].plan
+    task, plan = Task.of("amp", 100, 1.2, 0), REGISTRY["amp"].make
     before = task.key, task.plan
 
     def changed(eps=0.1, product=1.0, restarts=4, iterations=1200):

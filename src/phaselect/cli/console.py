@@ -15,7 +15,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, printable
 from phaselect.base.tables import Table
 from phaselect.cli import interrupts
 
@@ -72,11 +72,6 @@ def _drop_output() -> None:
     """What could not be written must not be tried again at the end, where Python would show a traceback."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def printable(text: str) -> str:
-    """Text from a file nobody should trust: what could command a terminal is shown as its escape sequence."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def example(*lines: str) -> Callable[[Any], Any]:

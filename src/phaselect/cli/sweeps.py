@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from phaselect.base.errors import InputError
-from phaselect.cli.console import OUT_OF_TIME, check_writable, emit, example, printable
+from phaselect.base.errors import InputError, printable
+from phaselect.cli.console import OUT_OF_TIME, check_writable, emit, example
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar

@@ -22,6 +22,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any, ClassVar, Protocol
 
 import phaselect
+from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.experiments.grid import Task
 from phaselect.experiments.runs import Pack, run_on_device, run_pack
@@ -30,6 +31,8 @@ from phaselect.solvers.registry import REGISTRY
 
 Outcome = tuple[Pack, list[Row] | Exception]
 Stop = Callable[[], bool]
+MOST_WORKERS = 1024
+"""Processes that may be asked for."""
 
 
 class Executor(Protocol):
@@ -66,6 +69,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _check_workers_asked_for(workers: Any) -> None:
+    if not is_count(workers, 1) or workers > MOST_WORKERS:
+        raise InputError(f"workers = {shortened(workers)}: give a whole number of processes, 1 to {MOST_WORKERS}")
+
+
 @dataclass(frozen=True)
 class Processes:
     """In processes of this machine, each on one core.
@@ -75,6 +83,9 @@ class Processes:
 
     workers: int = field(default_factory=cores)
     device: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        _check_workers_asked_for(self.workers)
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Every solver can be run here."""
@@ -108,6 +119,10 @@ class Batches:
     device: str
     size: int = 1000
     host_bytes: float = 4e9
+
+    def __post_init__(self) -> None:
+        if not is_count(self.size, 1):
+            raise InputError(f"size = {shortened(self.size)}: give a whole number of instances, 1 or more")
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Is there such a device, and can these tasks be run there?"""
@@ -153,6 +168,9 @@ class Dask:
     workers: int = 2
     timeout: float = 10.0
     device: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        _check_workers_asked_for(self.workers)
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Every solver can be run there; whether there are workers is seen when they are asked."""

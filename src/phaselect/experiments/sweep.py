@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.base.errors import InputError
+from phaselect.base.checks import check_seconds
 from phaselect.base.tables import Columns, stack
 from phaselect.experiments.executors import Executor, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
@@ -72,8 +72,7 @@ def run_sweep(
     the same call goes on from there. Where Ctrl-C came after the last run was begun, the sweep is complete, and
     `stopped` all the same.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
+    check_seconds(time_limit)
     tasks = all_tasks(grids)
     executor = executor or Processes()
     executor.check(tasks)

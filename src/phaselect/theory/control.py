@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 
 
@@ -118,8 +119,8 @@ def number(name: str, value: float) -> float:
     """A plain float, or one line that says what is wrong."""
     try:
         return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} = {value!r} must be a number") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} = {shortened(value)} must be a number") from None
 
 
 def numbers(name: str, values: Iterable[float]) -> list[float]:
