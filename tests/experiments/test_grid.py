@@ -104,7 +104,7 @@ def test_the_key_does_not_hang_on_the_last_bits_of_a_schedule(monkeypatch):
     def elsewhere(eps=0.05, product=1.0):
         return solver, rounded
 
-    monkeypatch.setitem(REGISTRY, "sa", REGISTRY["sa"]._replace(plan=elsewhere))
+    monkeypatch.setitem(REGISTRY, "sa", REGISTRY["sa"]._replace(make=elsewhere))
     assert Task.of("sa", 100, 1.2, 0).key == before
 
 
@@ -185,7 +185,7 @@ def test_the_papers_sizes():
         ({"solver": "raf", "n": 100, "alpha": 1.2, "eps": 0.1}, "no such parameter for raf"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "eps": 0}, "positive"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "restarts": 0.5}, "whole numbers"),
-        ({"solver": "pa", "n": 100, "alpha": 1.2, "replicas": 1}, "2 or more"),
+        ({"solver": "pa", "n": 100, "alpha": 1.2, "replicas": 1}, "2 to 10000000"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "instances": 0}, "instances"),
         ({"solver": "amp", "n": ["x"], "alpha": 1.2}, "give numbers"),
         ({"solver": "amp", "n": "nan", "alpha": 1.2}, "finite numbers"),

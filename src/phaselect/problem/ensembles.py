@@ -17,8 +17,8 @@ from phaselect.problem.instance import Instance
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, check_seed, stream
 
-LARGEST = 1e15
-"""More measurements than this have no place in any memory."""
+LARGEST, HUGE = 1e15, 1e250
+"""More measurements than this have no place in any memory; sums of larger squares no room in float64."""
 
 
 def gaussian_instance(
@@ -89,12 +89,12 @@ def check_generator(
         raise InputError(f"n = {shortened(n)} with alpha = {alpha!r} is too large")
     if round(alpha * n) <= n:
         raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
-    if not variance > 0:
-        raise InputError(f"signal_variance = {variance!r}: must be positive")
+    if not 1 / HUGE <= variance <= HUGE:
+        raise InputError(f"signal_variance = {variance!r}: must be positive, between {1 / HUGE:g} and {HUGE:g}")
     if not 0 < density <= 1:
         raise InputError(f"density = {density!r}: must lie in (0, 1]")
-    if not noise >= 0:
-        raise InputError(f"noise = {noise!r}: a variance, 0 or more")
+    if not 0 <= noise <= HUGE:
+        raise InputError(f"noise = {noise!r}: a variance, 0 or more, {HUGE:g} at most")
     if activation not in _ACTIVATIONS:
         raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
     return number

@@ -29,6 +29,8 @@ UNEVEN = 0.5
 sqrt(2/N)."""
 TINY = 1e-290
 """Squares below this are not known to float64: a row of such a squared norm counts as a row of zeros."""
+HUGE = 1e300
+"""Larger variances cannot be summed."""
 NEGLIGIBLE = 1e-8
 """What counts as zero in y, over its root mean square."""
 
@@ -224,12 +226,12 @@ def _noise(noise: Any, y: Vector) -> Any:
         raise InputError(f"noise = {noise!r}: give a variance, 0 or more, or one per measurement") from None
     rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
     if variance.ndim == 0:
-        if not (np.isfinite(variance) and variance >= 0) or isinstance(noise, bool | str):
+        if not 0 <= variance <= HUGE or isinstance(noise, bool | str):
             raise InputError(f"noise = {noise!r}: give a variance, 0 or more")
         return float(variance) if variance > rounding else None
     if variance.shape != y.shape:
         raise InputError(f"noise has shape {variance.shape}: give one variance, or {y.size}, one per measurement")
-    if not (np.isfinite(variance).all() and (variance > 0).all()):
+    if not ((variance > 0) & (variance <= HUGE)).all():
         raise InputError("noise: every variance must be positive and finite where one per measurement is given")
     return np.maximum(variance, rounding) if (variance > rounding).any() else None
 

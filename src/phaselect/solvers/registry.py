@@ -38,7 +38,7 @@ class Option(NamedTuple):
 
 OPTIONS = {
     "eps": Option("Rates of the anneal: mu grows by 1 + eps per temperature", lambda it: it > 0, "positive numbers"),
-    "product": Option("Products mu*lam, 0 for lam = 0", lambda it: it >= 0, "numbers, 0 (for lam = 0) or more"),
+    "product": Option("Products mu*lam, 0 for lam = 0", lambda it: 0 <= it <= 1e15, "numbers, 0 (for lam = 0) or more"),
     "replicas": Option(
         "Copies in population annealing", lambda it: 2 <= it <= 1e7, "whole numbers, 2 to 10000000", True
     ),

@@ -111,7 +111,7 @@ def collapse(overlaps: Overlaps, mu: float) -> State:
     return State(V, spread, overlaps.m)
 
 
-LARGEST, LARGEST_PHI = 1e15, 300.0
+SMALLEST, LARGEST, LARGEST_PHI = 1e-30, 1e15, 300.0
 """Far beyond anything of interest, and still safe from overflow."""
 
 
@@ -134,8 +134,10 @@ def numbers(name: str, values: Iterable[float]) -> list[float]:
 
 def check_positive(name: str, value: float) -> None:
     """One line for a number that must be positive and is not."""
-    if not 0 < number(name, value) <= LARGEST:
-        raise InputError(f"{name} = {float(value):g} must be a positive number, at most {LARGEST:g}")
+    if not SMALLEST <= number(name, value) <= LARGEST:
+        raise InputError(
+            f"{name} = {float(value):g} must be a positive number, at most {LARGEST:g}, not below {SMALLEST:g}"
+        )
 
 
 def check_tolerance(tolerance: float) -> None:
@@ -146,8 +148,8 @@ def check_tolerance(tolerance: float) -> None:
 
 def check_lam(lam: float) -> None:
     """One line for a regulariser that is negative or no number."""
-    if not 0 <= number("lam", lam) <= LARGEST:
-        raise InputError(f"lam = {float(lam):g} must be 0 or more, and finite")
+    if not (number("lam", lam) == 0 or SMALLEST <= float(lam) <= LARGEST):
+        raise InputError(f"lam = {float(lam):g} must be 0 or more, finite, and not below {SMALLEST:g} unless it is 0")
 
 
 def check_recoverable(alpha: float) -> None:
