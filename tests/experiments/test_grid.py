@@ -220,3 +220,28 @@ def test_every_solver_of_the_registry_recovers_an_easy_instance():
         assert row["error"] == ""
         assert row["m"] > 0.99, row["solver"]
         assert row["mse_y"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"alpha": ("a",)}, "alpha = 'a': give numbers above 1"),
+        ({"alpha": 1.5}, "alpha = 1.5: give a tuple of numbers"),
+        ({"alpha": (10**400,)}, "give numbers above 1"),
+        ({"n": (None,)}, "n = None: give whole numbers"),
+        ({"n": (10**20,)}, "give whole numbers, 2 to"),
+        ({"options": {"eps": ("a",)}}, "eps = 'a': give positive numbers"),
+        ({"options": {"eps": 0.1}}, "give a tuple of positive numbers"),
+        ({"seed": 2**63}, "below 2"),
+        ({"instances": 10**9}, "runs: ask for 1000000 at most"),
+    ],
+)
+def test_odd_values_get_one_line(change, words):
+    with pytest.raises(InputError, match=words) as caught:
+        Grid(**({"solver": ("amp",), "n": (30,), "alpha": (1.5,)} | change))
+    assert len(str(caught.value)) < 150
+
+
+def test_a_task_has_the_options_of_its_solver():
+    with pytest.raises(InputError, match="foo: no such option; simulated annealing has eps, product"):
+        Task.of("sa", 10, 1.5, 0, foo=1)

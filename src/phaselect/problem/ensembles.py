@@ -85,7 +85,7 @@ def check_generator(
     for name, value in (("alpha", alpha), ("signal_variance", variance), ("density", density), ("noise", noise)):
         if not is_number(value):
             raise InputError(f"{name} = {shortened(value)}: give a number")
-    if not alpha * float(n) < LARGEST:
+    if n > LARGEST or not alpha * n < LARGEST:
         raise InputError(f"n = {shortened(n)} with alpha = {alpha!r} is too large")
     if round(alpha * n) <= n:
         raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
