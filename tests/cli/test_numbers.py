@@ -53,7 +53,9 @@ NUMERIC = [(name, option.opts[0]) for name, leaf in leaves(main, "") for option 
 
 
 TEXTUAL = [(name, option.opts[0]) for name, leaf in leaves(main, "") for option in leaf.params if takes_text(option)]
-TEXTUAL = [pair for pair in TEXTUAL if pair[0] != "report"]  # it begins with the theory; its options are those of figure
+TEXTUAL = [
+    pair for pair in TEXTUAL if pair[0] != "report"
+]  # it begins with the theory; its options are those of figure
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,8 @@ def test_an_empty_text_works_or_is_one_line(name, option, folder):
 
 
 @pytest.mark.parametrize(
-    "words", [["solve", ""], ["export", "", "--out", "x.csv"], ["success", ""], ["merge", "", "b"], ["report", "--out", ""]]
+    "words",
+    [["solve", ""], ["export", "", "--out", "x.csv"], ["success", ""], ["merge", "", "b"], ["report", "--out", ""]],
 )
 def test_a_file_without_a_name_is_one_line(words, folder):
     assert check(run(*words, cwd=folder)) == 2

@@ -170,6 +170,8 @@ class Dask:
     device: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
+        if self.scheduler == "":
+            raise InputError("scheduler '': give the address of a Dask scheduler, tcp://host:port")
         _check_workers_asked_for(self.workers)
 
     def check(self, tasks: Sequence[Task]) -> None:
