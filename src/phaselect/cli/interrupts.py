@@ -47,9 +47,14 @@ def command_ended() -> None:
     _State.running = False
 
 
+def interrupted() -> bool:
+    """Was there an interrupt, whatever became of it? A solver that has just found the answer does not tell."""
+    return _State.arrived
+
+
 def check() -> None:
     """Interrupt whoever goes on after an interrupt that something else has taken for its own."""
-    if _State.arrived:
+    if interrupted():
         raise KeyboardInterrupt
 
 
