@@ -1,7 +1,10 @@
 """Real phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs."""
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # for a type checker it is true; `typing` itself takes longer to load than all the rest here
 
 if TYPE_CHECKING:
     from phaselect import theory
@@ -68,7 +71,7 @@ _ROOMS = ("theory",)
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         """A public name that is used for the first time."""
         if name in _ROOMS:
             return import_module(f"phaselect.{name}")

@@ -73,7 +73,7 @@ class Other(AMP):
 )
 def test_a_changed_default_makes_another_key(monkeypatch, change):
     """The options are the same, and what they come to is not: old rows and new ones do not mix."""
-    task, plan = Task.of("amp", 100, 1.2, 0), REGISTRY["amp"].plan
+    task, plan = Task.of("amp", 100, 1.2, 0), REGISTRY["amp"].make
     before = task.key, task.plan
 
     def changed(eps=0.1, product=1.0, restarts=4, iterations=1200):
@@ -104,7 +104,7 @@ def test_the_key_does_not_hang_on_the_last_bits_of_a_schedule(monkeypatch):
     def elsewhere(eps=0.05, product=1.0):
         return solver, rounded
 
-    monkeypatch.setitem(REGISTRY, "sa", REGISTRY["sa"]._replace(plan=elsewhere))
+    monkeypatch.setitem(REGISTRY, "sa", REGISTRY["sa"]._replace(make=elsewhere))
     assert Task.of("sa", 100, 1.2, 0).key == before
 
 
@@ -185,7 +185,7 @@ def test_the_papers_sizes():
         ({"solver": "raf", "n": 100, "alpha": 1.2, "eps": 0.1}, "no such parameter for raf"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "eps": 0}, "positive"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "restarts": 0.5}, "whole numbers"),
-        ({"solver": "pa", "n": 100, "alpha": 1.2, "replicas": 1}, "2 or more"),
+        ({"solver": "pa", "n": 100, "alpha": 1.2, "replicas": 1}, "2 to 10000000"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "instances": 0}, "instances"),
         ({"solver": "amp", "n": ["x"], "alpha": 1.2}, "give numbers"),
         ({"solver": "amp", "n": "nan", "alpha": 1.2}, "finite numbers"),
@@ -220,3 +220,28 @@ def test_every_solver_of_the_registry_recovers_an_easy_instance():
         assert row["error"] == ""
         assert row["m"] > 0.99, row["solver"]
         assert row["mse_y"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"alpha": ("a",)}, "alpha = 'a': give numbers above 1"),
+        ({"alpha": 1.5}, "alpha = 1.5: give a tuple of numbers"),
+        ({"alpha": (10**400,)}, "give numbers above 1"),
+        ({"n": (None,)}, "n = None: give whole numbers"),
+        ({"n": (10**20,)}, "give whole numbers, 2 to"),
+        ({"options": {"eps": ("a",)}}, "eps = 'a': give positive numbers"),
+        ({"options": {"eps": 0.1}}, "give a tuple of positive numbers"),
+        ({"seed": 2**63}, "below 2"),
+        ({"instances": 10**9}, "runs: ask for 1000000 at most"),
+    ],
+)
+def test_odd_values_get_one_line(change, words):
+    with pytest.raises(InputError, match=words) as caught:
+        Grid(**({"solver": ("amp",), "n": (30,), "alpha": (1.5,)} | change))
+    assert len(str(caught.value)) < 150
+
+
+def test_a_task_has_the_options_of_its_solver():
+    with pytest.raises(InputError, match="foo: no such option; simulated annealing has eps, product"):
+        Task.of("sa", 10, 1.5, 0, foo=1)

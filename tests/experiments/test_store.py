@@ -205,3 +205,38 @@ def test_a_missing_store(tmp_path):
         Store(tmp_path / "none.db", read_only=True)
     with pytest.raises(InputError, match="not a folder"):
         Store(tmp_path / "none" / "runs.db")
+
+
+def test_a_link_in_place_of_the_lock_leaves_its_target_alone(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / ".runs.db.lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(InputError, match=r"\.lock"):
+        Store(tmp_path / "runs.db")
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_a_lock_that_a_killed_sweep_left_is_taken_and_its_content_kept_until_then(tmp_path):
+    (tmp_path / ".runs.db.lock").write_text("not truncated")
+    with Store(tmp_path / "runs.db"):
+        assert (tmp_path / ".runs.db.lock").read_text() == "not truncated"
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
+
+
+def test_a_store_and_a_link_to_it_have_one_writer(tmp_path):
+    with Store(tmp_path / "runs.db"):
+        (tmp_path / "link.db").symlink_to(tmp_path / "runs.db")
+        with pytest.raises(InputError, match="being written by another sweep"):
+            Store(tmp_path / "link.db")
+
+
+def test_what_a_process_killed_while_it_made_a_store_has_left_is_removed(tmp_path):
+    for name in (".runs.db.new", ".runs.db.new-journal", ".runs.db.new-wal", ".runs.db.new-shm", ".runs.db.lock"):
+        (tmp_path / name).write_bytes(b"half of a store")
+    Store(tmp_path / "runs.db").close()
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_a_store_needs_a_name(name):
+    with pytest.raises(InputError, match="no name for a store"):
+        Store(name)

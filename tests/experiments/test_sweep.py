@@ -99,15 +99,37 @@ def test_a_killed_driver_loses_nothing_and_ctrl_c_ends_its_heir_cleanly(tmp_path
     assert_same_table(path, serial)
 
 
-def interrupted(process, path):
-    """Ctrl-C: to the driver and its workers, as a terminal does."""
-    os.killpg(process.pid, signal.SIGINT)
+def interrupted(process, path, number=signal.SIGINT):
+    """Ctrl-C, or SIGTERM: to the driver and its workers, as a terminal or a batch system does."""
+    os.killpg(process.pid, number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "finishing the runs in hand" in err
     assert "interrupted: the same command goes on" in err
     assert "Traceback" not in err
     assert f"{rows_in(path)} of {4 * LONG} runs" in out
+
+
+def test_sigterm_ends_a_sweep_like_ctrl_c(tmp_path, serial):
+    path = tmp_path / "runs.db"
+    process = start_sweep(path, LONG, "--workers", "1")
+    workers = psutil.Process(process.pid).children(recursive=True)
+    interrupted(process, path, signal.SIGTERM)
+    assert not psutil.wait_procs(workers, timeout=10)[1]
+    with Store(path, read_only=True) as store:
+        assert store.failures() == {}  # the workers were hit, too, and finished what they had in hand
+
+
+def test_ctrl_c_that_comes_with_the_last_run_is_not_lost(tmp_path):
+    grid = Grid(("raf",), (30,), (3.0,), instances=1)
+
+    class Last(InProcess):
+        def outcomes(self, packs, stop):
+            yield from super().outcomes(packs, stop)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    done = run_sweep([grid], tmp_path / "runs.db", Last())
+    assert (done.added, done.stopped) == (1, "interrupted")
 
 
 @pytest.mark.slow
@@ -331,3 +353,24 @@ def test_a_batch_that_fails_is_rows_that_say_so(tmp_path, monkeypatch):
     assert run_sweep([replace(AMP_GRID, instances=2)], path, Batches("cpu")) == (2, 0, 2, 2, "")
     with Store(path, read_only=True) as store:
         assert "needs 9 GiB" in next(iter(store.failures().values()))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: Processes(0), "workers = 0: give a whole number of processes, 1 to"),
+        (lambda: Processes(10**20), "workers = 1000"),
+        (lambda: Processes("two"), "workers = 'two'"),
+        (lambda: Dask(workers=-1), "workers = -1"),
+        (lambda: Batches("cpu", size=0), "size = 0"),
+        (lambda: run_sweep([GRID], "never.db", InProcess(), time_limit="3"), "time_limit = '3'"),
+        (lambda: run_sweep([GRID], "never.db", InProcess(), time_limit=10**400), "time_limit = 1000"),
+        (lambda: run_sweep([GRID], "", InProcess()), "'' is no name for a store"),
+    ],
+)
+def test_odd_arguments_get_one_line(wrong, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=words) as caught:
+        wrong()
+    assert len(str(caught.value)) < 120
+    assert not list(tmp_path.iterdir())

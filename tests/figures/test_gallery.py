@@ -1,8 +1,11 @@
 """The figures as a whole: tables with provenance, cached; sweeps behind them; the command line."""
 
+import os
+import signal
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -215,3 +218,37 @@ def test_analysis_of_a_curve_without_a_threshold():
     assert np.isnan(found.where(kind="threshold")["value"][0])
     assert found.where(kind="threshold")["low"][0] == 1.0  # two runs at each alpha exclude nothing
     assert (found.where(kind="share")["tts_99"] == np.inf).all()
+
+
+def test_without_a_place_for_a_cache_tables_are_computed_all_the_same(monkeypatch):
+    monkeypatch.setattr(figure_module("complexity"), "compute", lambda context: {"mu": np.ones(3)})
+    assert len(Studio(cache=Path("/dev/null/cache")).table("complexity")) == 3
+
+
+def test_ctrl_c_in_a_run_that_is_followed_to_its_end_stops_the_figure(monkeypatch):
+    """A solver would return the best so far, a trace without its end."""
+    trajectories = figure_module("trajectories")
+    monkeypatch.setattr(trajectories, "state_evolution_curve", lambda alpha: {})
+    monkeypatch.setattr(trajectories, "branch_curve", lambda alpha: {})
+    begun = []
+
+    def run_curve(*job):
+        begun.append(job)
+        os.kill(os.getpid(), signal.SIGINT)
+        return {}
+
+    monkeypatch.setattr(trajectories, "run_curve", run_curve)
+    with pytest.raises(KeyboardInterrupt):
+        trajectories.compute(Context("small", None, lambda share: None))
+    assert len(begun) == 1
+
+
+def test_an_interrupt_that_a_figure_took_for_its_own_keeps_its_table_out_of_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure_module("complexity"), "compute", lambda context: {"mu": np.ones(3)})
+
+    def progress(share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Studio(cache=tmp_path, progress=progress).table("complexity")
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,9 @@
-"""The exceptions a user sees: one for bad input, one for a computation of the theory that did not converge."""
+"""The exceptions a user sees, for bad input and for a computation of the theory that did not converge; their texts."""
+
+
+def printable(text: str) -> str:
+    """Text that nobody should trust, for a message: what could command a terminal is shown as its escape sequence."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class InputError(ValueError):

@@ -3,40 +3,67 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.errors import InputError
+from phaselect.base import locks
+from phaselect.base.errors import InputError, printable
+
+PART = ".phaselect-part"
+"""How the names of files end that are being written."""
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
-    """Open `path` for writing so that it appears whole or not at all."""
+    """Open `path` for writing so that it appears whole or not at all; a file that is there keeps its permissions."""
     path = Path(path).resolve()  # a link is followed, not replaced
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it exists and is not a file")
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
+        remove_leftovers(path.parent)
+        with _part(path) as part, part.open("wb") as stream:
             yield stream
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+            stream.close()
+            part.chmod(_mode(path))
+            part.replace(path)
     except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
         raise InputError(f"cannot write {path}: {error.strerror}") from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+
+
+@contextmanager
+def _part(path: Path) -> Iterator[Path]:
+    """A new file beside `path`, locked while it is written, and gone in the end if it was not renamed."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=PART)
+        part = Path(name)
+        with locks.holding(handle):
+            try:
+                if part.exists():  # else it was taken for a leftover before it was locked
+                    yield part
+                    return
+            finally:
+                part.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed had begun to write: the parts whose lock nobody holds."""
+    for part in folder.glob(f".*{PART}") if locks.fcntl else ():
+        with suppress(OSError):
+            handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                if locks.take(handle):
+                    part.unlink()
+            finally:
+                os.close(handle)
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -45,12 +72,19 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 
-def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Read every array of an `.npz` file, without ever unpickling."""
+def read_npz(path: str | Path, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an `.npz` file, without ever unpickling; only if it holds what it must, and nothing else."""
     with _reading(path), open(path, "rb") as stream:
         _expect(stream, b"PK\x03\x04", path, "an .npz archive")
-        with np.load(stream, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        with ZipFile(stream) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if not set(required) <= set(names) <= {*required, *optional} or len(set(names)) < len(names):
+            also = f" (optionally {', '.join(optional)}), each once" if optional else ""
+            found = printable(", ".join(sorted(names)))[:200] or "nothing"
+            raise InputError(f"{path} must hold arrays {' and '.join(required)}{also}; it holds: {found}")
+        stream.seek(0)
+        with np.load(stream, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in names}
 
 
 def read_array(path: str | Path) -> NDArray[Any]:
@@ -99,7 +133,10 @@ def _reading(path: str | Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be read, or is truncated ({reason})") from None
 
 
-def _umask() -> int:
+def _mode(path: Path) -> int:
+    """The permissions of a file; those of a new one if it is not there."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask

@@ -15,9 +15,10 @@ from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from phaselect.base.kernels import numba
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +15,63 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, printable
 from phaselect.base.tables import Table
+from phaselect.cli import interrupts
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 OUT_OF_TIME = 124
 """Exit code of a sweep that its time limit stopped, as that of `timeout`."""
 
 
 class OneLineErrors(click.Group):
-    """Bad input ends a command with one line on stderr and exit code 2."""
+    """Whatever is wrong ends the program with one line on stderr; bad input, and output with no room, with code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """As click's own, with its complaints about options in one line too."""
         try:
             code = super().main(*arguments, **options | {"standalone_mode": False})
         except click.UsageError as error:
-            if type(error).__name__ == "NoArgsIsHelpError":
-                error.show()
-            else:
-                path = error.ctx.command_path if error.ctx else "phaselect"
-                click.echo(f"phaselect: {' '.join(error.format_message().split())} (see {path} --help)", err=True)
-            sys.exit(error.exit_code)
+            code = _usage(error)
+        except InputError as error:
+            code = _complain(str(error), 2)
+        except ArithmeticError as error:  # a computation that did not converge, and says so
+            code = _complain(str(error), 1)
         except click.Abort:
-            sys.exit(INTERRUPTED)
-        sys.exit(code if isinstance(code, int) else 0)
+            code = interrupts.exit_code()
+        except OSError as error:  # a full disk; of a closed pipe, as in `phaselect ... | head -1`, click takes care
+            _drop_output()
+            code = _complain(f"cannot write: {error.strerror or error}", 2)
+        interrupts.leave(code if isinstance(code, int) else 0)
 
     def invoke(self, context: click.Context) -> Any:
         """Run the command."""
+        interrupts.command_begins()
         try:
             return super().invoke(context)
-        except InputError as error:
-            click.echo(f"phaselect: {error}", err=True)
-            context.exit(2)
-        except ArithmeticError as error:  # a computation that did not converge, and says so
-            click.echo(f"phaselect: {error}", err=True)
-            context.exit(1)
         except KeyboardInterrupt as interrupt:
-            click.echo(f"phaselect: interrupted{interrupt}", err=True)
-            context.exit(INTERRUPTED)
-        except BrokenPipeError:  # the reader of our output went away, as in `phaselect ... | head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            context.exit(1)
+            context.exit(_complain(f"interrupted{interrupt}", interrupts.exit_code()))
+        finally:
+            interrupts.command_ended()
+
+
+def _usage(error: click.UsageError) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return error.exit_code
+    path = error.ctx.command_path if error.ctx else "phaselect"
+    return _complain(f"{' '.join(error.format_message().split())} (see {path} --help)", error.exit_code)
+
+
+def _complain(message: str, code: int) -> int:
+    with suppress(OSError):  # nobody can be told
+        click.echo(f"phaselect: {printable(message)}", err=True)
+    return code
+
+
+def _drop_output() -> None:
+    """What could not be written must not be tried again at the end, where Python would show a traceback."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def example(*lines: str) -> Callable[[Any], Any]:
@@ -107,4 +122,4 @@ def _shown(value: Any) -> str:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else printable(str(value))

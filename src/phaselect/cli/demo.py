@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 import phaselect
-from phaselect.cli.console import INTERRUPTED, check_writable, example
+from phaselect.cli.console import check_writable, example
+from phaselect.cli.interrupts import exit_code, interrupted
 from phaselect.cli.progress import progress_bar
 from phaselect.figures.style import SUFFIXES, save
 
@@ -32,13 +33,17 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
 
     check_writable(out, *SUFFIXES)
     problem = phaselect.gaussian_instance(n, alpha, seed=seed)
+    results: list[phaselect.Result] = []
     with progress_bar() as bar:
-        results = compare(problem, seed, bar)
+        for result in compare(problem, seed, bar):
+            results.append(result)
+            if stopped := interrupted() or result.status is phaselect.Status.INTERRUPTED:
+                break
     table = Table("solver", "status", "m", "mse_y", "seconds", title=f"N = {n}, alpha = {alpha:g}, seed {seed}")
     for result in results:
         table.add_row(*row(result))
     Console().print(table)
     save(draw(problem, results), out)
     click.echo(f"wrote {out}: overlap and residual along each anneal")
-    if results[-1].status is phaselect.Status.INTERRUPTED:
-        context.exit(INTERRUPTED)
+    if stopped:
+        context.exit(exit_code())

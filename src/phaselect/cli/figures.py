@@ -59,7 +59,9 @@ def studio(
 
     place = executor(workers, scheduler, local_cluster)
     with work_bar(title) as bar:
-        yield Studio(scale, Path(store) if store else None, stored, place, progress=bar.share, sweep_progress=bar.runs)
+        yield Studio(
+            scale, None if store is None else Path(store), stored, place, progress=bar.share, sweep_progress=bar.runs
+        )
 
 
 @example(
@@ -92,7 +94,7 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
     if every and table_out is not None:
         raise InputError("--table goes with one figure; --all writes every table into the folder --out")
     if every:
-        write_all(Path(out), source, options)
+        write_all(out, source, options)
         return
     assert name is not None
     check_writable(out, *SUFFIXES)
@@ -104,10 +106,13 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
     click.echo(f"wrote {out}" + (f" and {table_out}" if table_out else ""))
 
 
-def write_all(folder: Path, source: str | None, options: dict[str, Any]) -> dict[str, Table]:
+def write_all(out: str, source: str | None, options: dict[str, Any]) -> dict[str, Table]:
     """Every figure and its table into a folder, each announced."""
     from phaselect.figures.gallery import check_tables, write_figures
 
+    if not out:
+        raise InputError("--out '' is no name for a folder")
+    folder = Path(out)
     if source is not None:
         check_tables(Path(source))
 
@@ -152,5 +157,5 @@ def report(out: str, source: str | None, **options: Any) -> None:
     """
     from phaselect.report.page import build_report
 
-    tables = write_all(Path(out), source, options)
+    tables = write_all(out, source, options)
     click.echo(f"wrote {build_report(tables, Path(out))}")

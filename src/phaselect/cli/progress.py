@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from phaselect.cli.interrupts import check
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -39,6 +41,7 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
         task = bars.add_task("starting", total=1.0, mu=0.0, mse_y=1.0)
 
         def update(event: Progress) -> None:
+            check()
             bars.update(
                 task, description=event.solver, completed=min(event.fraction, 0.999), mu=event.mu, mse_y=event.mse_y
             )  # full, it would stop its clock
@@ -73,7 +76,11 @@ def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkPr
                 last = time.monotonic()
                 console.print(f"{title} {describe(event)}".strip(), soft_wrap=True, highlight=False)
 
-        yield WorkProgress(lambda share: bars.update(task, completed=share), runs)
+        def share(done: float) -> None:
+            check()
+            bars.update(task, completed=done)
+
+        yield WorkProgress(share, runs)
 
 
 def describe(event: SweepProgress) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 import phaselect
 from phaselect.base.errors import InputError
 from phaselect.base.files import save_arrays
-from phaselect.cli.console import INTERRUPTED, check_writable, example
+from phaselect.cli.console import check_writable, example
+from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
 from phaselect.solvers.registry import REGISTRY
@@ -73,8 +74,8 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
 
     FILE is an .npz file with arrays A and y; or give two .npy or .csv files, A then y.
 
-    Exit code: 0 when a result was found, whatever its status; 2 for bad input; 130 when interrupted, with
-    the best so far printed and written all the same.
+    Exit code: 0 when a result was found, whatever its status; 2 for bad input; 130 when interrupted by Ctrl-C,
+    143 by SIGTERM, with the best so far printed and written all the same.
     """
     if len(files) > 2:
         raise InputError("give one .npz file, or two files: A and y")
@@ -91,7 +92,7 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
     else:
         _report(result)
     if result.status is phaselect.Status.INTERRUPTED:
-        context.exit(INTERRUPTED)
+        context.exit(exit_code())
 
 
 def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **options: Any) -> Result:

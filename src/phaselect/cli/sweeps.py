@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from phaselect.base.errors import InputError
-from phaselect.cli.console import INTERRUPTED, OUT_OF_TIME, check_writable, emit, example
+from phaselect.base.errors import InputError, printable
+from phaselect.cli.console import OUT_OF_TIME, check_writable, emit, example
+from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
 from phaselect.solvers.registry import OPTIONS, REGISTRY
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 STORE = click.Path(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
-EXIT_CODES = {"interrupted": INTERRUPTED, "out of time": OUT_OF_TIME}
 
 
 def _presets() -> list[str]:
@@ -118,8 +118,8 @@ def sweep(
     """Run solvers on many random instances, one row per run in a store.
 
     Runs that the store has are not repeated: a killed sweep goes on from there. Ctrl-C lets the running ones finish (a
-    second one does not) and exits with 130, --time-limit with 124; the same command goes on. Exit code 1: some runs
-    have failed.
+    second one does not) and exits with 130, SIGTERM does the same with 143, --time-limit with 124; the same command
+    goes on. Exit code 1: some runs have failed.
     """
     from phaselect.experiments.store import Store
     from phaselect.experiments.sweep import run_sweep, status
@@ -146,7 +146,8 @@ def sweep(
         _show_failures(store)
     if done.stopped:
         click.echo(f"{done.stopped}: the same command goes on from here", err=True)
-    context.exit(EXIT_CODES.get(done.stopped, 1 if done.failed else 0))
+    codes = {"interrupted": exit_code(), "out of time": OUT_OF_TIME}
+    context.exit(codes.get(done.stopped, 1 if done.failed else 0))
 
 
 @example("phaselect export runs.db --out runs.csv", "phaselect export runs.db --out runs.parquet")
@@ -237,4 +238,4 @@ def _show_failures(store: str) -> None:
     with Store(store, read_only=True) as rows:
         errors = list(rows.failures().values())
     for text, count in zip(*np.unique(errors, return_counts=True), strict=True):
-        click.echo(f"failed {count} time{'s' if count > 1 else ''}: {text}", err=True)
+        click.echo(f"failed {count} time{'s' if count > 1 else ''}: {printable(text)}", err=True)

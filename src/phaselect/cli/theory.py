@@ -17,6 +17,7 @@ from phaselect.cli.console import check_writable, emit, example
 from phaselect.cli.progress import work_bar
 from phaselect.figures.style import SUFFIXES
 
+MOST_POINTS = 10_000
 START = click.Choice(["uninformed", "informed"])
 
 
@@ -233,8 +234,8 @@ def complexity(
     from phaselect.theory import complexity_curve
 
     _check_outputs(out, plot)
-    if not (0 < mu0 < mu_max < np.inf) or points < 2:
-        raise InputError("need 0 < mu0 < mu-max and at least 2 points")
+    if not (0 < mu0 < mu_max < np.inf) or not 2 <= points <= MOST_POINTS:
+        raise InputError(f"need 0 < mu0 < mu-max and 2 to {MOST_POINTS} points")
     table = complexity_curve(alpha, np.geomspace(mu0, mu_max, points).tolist(), lam, sign_overlap=sign_overlap)
     shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "trusted")
     emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)

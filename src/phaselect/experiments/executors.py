@@ -22,6 +22,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any, ClassVar, Protocol
 
 import phaselect
+from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.experiments.grid import Task
 from phaselect.experiments.runs import Pack, run_on_device, run_pack
@@ -30,6 +31,8 @@ from phaselect.solvers.registry import REGISTRY
 
 Outcome = tuple[Pack, list[Row] | Exception]
 Stop = Callable[[], bool]
+MOST_WORKERS = 1024
+"""Processes that may be asked for."""
 
 
 class Executor(Protocol):
@@ -66,6 +69,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _check_workers_asked_for(workers: Any) -> None:
+    if not is_count(workers, 1) or workers > MOST_WORKERS:
+        raise InputError(f"workers = {shortened(workers)}: give a whole number of processes, 1 to {MOST_WORKERS}")
+
+
 @dataclass(frozen=True)
 class Processes:
     """In processes of this machine, each on one core.
@@ -75,6 +83,9 @@ class Processes:
 
     workers: int = field(default_factory=cores)
     device: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        _check_workers_asked_for(self.workers)
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Every solver can be run here."""
@@ -108,6 +119,10 @@ class Batches:
     device: str
     size: int = 1000
     host_bytes: float = 4e9
+
+    def __post_init__(self) -> None:
+        if not is_count(self.size, 1):
+            raise InputError(f"size = {shortened(self.size)}: give a whole number of instances, 1 or more")
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Is there such a device, and can these tasks be run there?"""
@@ -153,6 +168,11 @@ class Dask:
     workers: int = 2
     timeout: float = 10.0
     device: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if self.scheduler == "":
+            raise InputError("scheduler '': give the address of a Dask scheduler, tcp://host:port")
+        _check_workers_asked_for(self.workers)
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Every solver can be run there; whether there are workers is seen when they are asked."""
@@ -246,11 +266,11 @@ def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[]
 
 @contextmanager
 def _interrupt_blocked() -> Iterator[None]:
-    """A process started meanwhile inherits the block: Ctrl-C cannot hit it before it is prepared."""
+    """A process started meanwhile inherits the block: no signal can hit it before it is prepared."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -267,14 +287,15 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         processes = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
-            process.terminate()
+            process.kill()
         raise
     pool.shutdown()
 
 
 def _prepare_worker() -> None:
-    """Leave Ctrl-C, which reaches every process of a terminal, to the sweep; and do not outlive it, however it ends."""
+    """Leave Ctrl-C and SIGTERM, which may reach every process of a job, to the sweep; and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 

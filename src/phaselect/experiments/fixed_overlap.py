@@ -10,12 +10,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from phaselect.backends.host.flips import flip_energy
 from phaselect.backends.host.random import proposal, random_chains
 from phaselect.base.errors import InputError
+from phaselect.base.kernels import kernel
 from phaselect.base.threads import one_blas_thread
 from phaselect.problem.instance import Instance
 from phaselect.problem.streams import Purpose, check_seed, stream
@@ -24,7 +24,7 @@ LEVELS = 20
 """Temperatures of the anneal before the first sample, from a tenth of mu to mu."""
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def exchange_kernel(G, v, h, right, wrong, mu, proposals, state):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at fixed couplings; updates v, h, right, wrong and state, returns the acceptances.
 

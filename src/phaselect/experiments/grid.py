@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from importlib.resources import files
@@ -23,13 +23,15 @@ from typing import Any
 
 import numpy as np
 
+from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.base.ranges import number_range
-from phaselect.problem.streams import is_count
 from phaselect.solvers.registry import OPTIONS, REGISTRY, Recipe, recipe
 
 CURVE = ("solver", "n", *OPTIONS, "plan")
 """The columns that tell one curve of success against alpha from another."""
+LARGEST_N, LARGEST_ALPHA, LARGEST_SEED, MOST_RUNS = 10_000_000, 1e6, 2**63, 1_000_000
+"""Beyond these no run would end, no store could hold its number, or the list of runs would not fit into memory."""
 Options = tuple[tuple[str, float], ...]
 """Names and values, sorted by name."""
 
@@ -51,6 +53,7 @@ class Task:
     @classmethod
     def of(cls, solver: str, n: int, alpha: float, seed: int, **options: float) -> Task:
         """The options that are not given have their defaults; 2 and 2.0 are the same run."""
+        recipe(solver).check(options)
         every = sorted((recipe(solver).options | options).items())
         exact = tuple((name, int(value) if OPTIONS[name].whole else float(value)) for name, value in every)
         return cls(solver, int(n), float(alpha), int(seed), exact)
@@ -116,14 +119,19 @@ class Grid:
         unknown = [name for name in self.solver if name not in REGISTRY]
         if unknown or not self.solver:
             raise InputError(f"solver {', '.join(unknown) or 'missing'}: use one of {', '.join(REGISTRY)}")
-        _check("n", self.n, lambda value: is_count(value, 2), "whole numbers, 2 or more")
-        _check("alpha", self.alpha, lambda value: 1 < value < np.inf, "numbers above 1")
+        _check("n", self.n, lambda value: is_count(value, 2) and value <= LARGEST_N, f"whole numbers, 2 to {LARGEST_N}")
+        _check("alpha", self.alpha, lambda value: is_number(value) and 1 < value <= LARGEST_ALPHA, "numbers above 1")
         for name, values in self.options.items():
             if not any(name in REGISTRY[solver].options for solver in self.solver):
                 raise InputError(f"{name}: no such parameter for {', '.join(self.solver)}; leave it out")
-            _check(name, values, OPTIONS[name].good, OPTIONS[name].wanted)
-        if not is_count(self.instances, 1) or not is_count(self.seed):
-            raise InputError("instances must be a whole number from 1 on, and seed one from 0 on")
+            _check(name, values, OPTIONS[name].accepts, OPTIONS[name].wanted)
+        if not is_count(self.instances, 1) or not is_count(self.seed) or self.seed + self.instances > LARGEST_SEED:
+            raise InputError("instances must be a whole number from 1 on, and seed one from 0 on, below 2^63")
+        runs = (
+            self.instances * len(self.n) * len(self.alpha) * sum(1 for name in self.solver for _ in self._options(name))
+        )
+        if runs > MOST_RUNS:
+            raise InputError(f"this grid has {runs} runs: ask for {MOST_RUNS} at most")
         if round(min(self.alpha) * min(self.n)) <= min(self.n):
             raise InputError(
                 f"alpha = {min(self.alpha):g} with n = {min(self.n)} rounds to no more measurements than unknowns"
@@ -231,6 +239,8 @@ def _numbers(given: Any, name: str, whole: bool = False) -> tuple[float, ...]:
     return tuple(int(value) if whole else value for value in numbers)
 
 
-def _check(name: str, values: Sequence[Any] | None, good: Any, wanted: str) -> None:
-    if values is not None and (not values or not all(good(value) for value in values)):
-        raise InputError(f"{name} = {', '.join(map(str, values)) or 'nothing'}: give {wanted}")
+def _check(name: str, values: Any, good: Callable[[Any], bool], wanted: str) -> None:
+    if not isinstance(values, list | tuple):
+        raise InputError(f"{name} = {shortened(values)}: give a tuple of {wanted}")
+    if not values or not all(good(value) for value in values):
+        raise InputError(f"{name} = {', '.join(map(shortened, values)) or 'nothing'}: give {wanted}")

@@ -64,9 +64,14 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
         result = REGISTRY[task.solver].run(problem, task.seed, **dict(task.options))
     except Exception as error:
         return failed(task, error)
-    if result.status is Status.INTERRUPTED:  # a solver returns its best so far: not what the task asked for
-        raise KeyboardInterrupt
+    _check_whole(result)
     return _row(task) | _outcome(result) | {"seconds": svd_seconds + time.perf_counter() - began}
+
+
+def _check_whole(result: Result) -> None:
+    """A solver that is interrupted returns its best so far: not what a task asks for."""
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
 
 
 def _outcome(result: Result) -> Row:
@@ -95,7 +100,7 @@ def run_on_device(pack: Pack, device: str) -> list[Row]:
 @cache
 def warm_up(solver: str) -> None:
     """Run a solver once on a tiny instance, so that loading its kernels is not timed as part of a run."""
-    REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0), 0)
+    _check_whole(REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0), 0))
 
 
 def failed(task: Task, error: BaseException) -> Row:
@@ -115,8 +120,7 @@ def _row(task: Task) -> Row:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Kernels and BLAS on the calling thread alone: the workers are the parallelism."""
-    import numba
-
+    from phaselect.base.kernels import numba
     from phaselect.base.threads import one_blas_thread
 
     before = numba.get_num_threads()

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from phaselect.base import locks
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.grid import Grid
@@ -60,6 +61,8 @@ class Store:
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
+        if not self.path.name:
+            raise InputError(f"{str(path)!r} is no name for a store: give that of a file")
         if read_only and not self.path.exists():
             raise InputError(f"{path}: no such store; `phaselect sweep --store {path} ...` makes one")
         self._lock = None if read_only else _take_lock(self.path)
@@ -85,8 +88,8 @@ class Store:
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            Path(self._lock.name).unlink(missing_ok=True)
-            self._lock.close()
+            _lock_of(self.path).unlink(missing_ok=True)
+            os.close(self._lock)
             self._lock = None
 
     def __len__(self) -> int:
@@ -194,8 +197,10 @@ def _create(path: Path) -> None:
     """A new, empty store, written under another name first: a file under this name is a whole one."""
     fresh = path.with_name(f".{path.name}.new")
     with _explained(path):
-        for leftover in (fresh, _log(path), path.with_name(f"{path.name}-shm")):  # of a store that was deleted
-            leftover.unlink(missing_ok=True)
+        for left in (path, fresh):  # by a store that was deleted, and by a process that was killed here
+            for suffix in ("-journal", "-wal", "-shm"):
+                left.with_name(f"{left.name}{suffix}").unlink(missing_ok=True)
+        fresh.unlink(missing_ok=True)
         connection = sqlite3.connect(fresh)
         connection.executescript(
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
@@ -235,28 +240,26 @@ def _check_header(path: Path) -> None:
         raise InputError(f"{path} is truncated ({size} bytes): restore it from a copy; it was left as it is")
 
 
-def _take_lock(path: Path) -> Any:
+def _lock_of(path: Path) -> Path:
+    return path.resolve().with_name(f".{path.resolve().name}.lock")
+
+
+def _take_lock(path: Path) -> int | None:
     """One writer: hold a lock beside the store, which the system lifts however the process ends."""
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: {path.parent} is not a folder")
-    try:
-        import fcntl
-    except ImportError:  # Windows: rows are still keyed and added in transactions
+    if locks.fcntl is None:  # Windows: rows are still keyed and added in transactions
         return None
-    lock = path.with_name(f".{path.name}.lock")
+    lock = _lock_of(path)
     while True:
         with _explained(path):
-            stream = lock.open("w")
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            stream.close()
-            raise InputError(
-                f"{path} is being written by another sweep: wait for it, or use another store and merge"
-            ) from None
-        if lock.exists() and os.fstat(stream.fileno()).st_ino == lock.stat().st_ino:
-            return stream
-        stream.close()  # the last holder removed the file while we took its lock
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)  # nobody's file through a link
+        if not locks.take(handle):
+            os.close(handle)
+            raise InputError(f"{path} is being written by another sweep: wait for it, or use another store and merge")
+        if lock.exists() and os.fstat(handle).st_ino == lock.stat().st_ino:
+            return handle
+        os.close(handle)  # the last holder removed the file while we took its lock
 
 
 @contextmanager

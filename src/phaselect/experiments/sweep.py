@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.base.errors import InputError
+from phaselect.base.checks import check_seconds
 from phaselect.base.tables import Columns, stack
 from phaselect.experiments.executors import Executor, Processes
 from phaselect.experiments.grid import Grid, Task, all_tasks
@@ -69,10 +69,10 @@ def run_sweep(
     time_limit: seconds after which no more runs are begun.
 
     Ctrl-C lets the running ones finish and be written; a second one abandons them. Whatever is written stays, and
-    the same call goes on from there.
+    the same call goes on from there. Where Ctrl-C came after the last run was begun, the sweep is complete, and
+    `stopped` all the same.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
+    check_seconds(time_limit)
     tasks = all_tasks(grids)
     executor = executor or Processes()
     executor.check(tasks)
@@ -103,7 +103,7 @@ def run_sweep(
             counts["failed"] += sum(row["status"] == FAILED for row in rows)
             report()
         failures = open_store.failures()
-    stopped = "" if counts["added"] == len(missing) else "interrupted" if interrupted() else "out of time"
+    stopped = "interrupted" if interrupted() else "out of time" if counts["added"] < len(missing) else ""
     failed_ones = sum(task.key in failures for task in tasks)
     return Summary(len(tasks), len(tasks) - len(missing), counts["added"], failed_ones, stopped)
 
@@ -174,9 +174,10 @@ def interrupt_deferred() -> Iterator[Callable[[], bool]]:
 
     def note(number: int, frame: Any) -> None:
         if noted.is_set():
-            raise KeyboardInterrupt
+            (before if callable(before) else signal.default_int_handler)(number, frame)
         noted.set()
-        print("finishing the runs in hand; Ctrl-C again abandons them", file=sys.stderr)
+        with suppress(OSError):  # not by `print`, which the signal may have interrupted
+            os.write(2, b"finishing the runs in hand; Ctrl-C again abandons them\n")
 
     if threading.current_thread() is not threading.main_thread():
         yield noted.is_set

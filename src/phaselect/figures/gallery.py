@@ -78,8 +78,7 @@ class Studio:
     def table(self, name: str) -> Table:
         """The table of a figure: from the cache if these very sources have computed it, or computed now."""
         module = figure_module(name)
-        folder = make_folder(self.cache or cache_folder())
-        cached = folder / f"{name}-{self.scale}-{_sources()}.csv"
+        cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{_sources()}.csv"
         with contextlib.suppress(InputError):  # not there, or damaged: compute it
             table = load_table(cached)
             return Table(table.columns, with_caution(table.provenance | {"revision": git_revision()}))
@@ -91,6 +90,7 @@ class Studio:
 
         began = time.perf_counter()
         columns = module.compute(Context(self.scale, rows, self.progress))
+        self.progress(1.0)
         provenance = {
             "figure": name,
             "command": f"phaselect figure {name} --scale {self.scale}",
@@ -106,7 +106,9 @@ class Studio:
             return Table(columns, with_caution(provenance)).rounded(DIGITS)
         provenance["took"] = f"{time.perf_counter() - began:.0f} s"
         table = Table(columns, with_caution(provenance)).rounded(DIGITS)
-        table.save(cached)
+        with contextlib.suppress(InputError):  # no place for a cache: do without
+            make_folder(cached.parent)
+            table.save(cached)
         return table
 
     def rows(self, preset_name: str) -> Table:

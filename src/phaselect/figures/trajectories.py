@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.sweep import interrupt_deferred
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
 from phaselect.problem.ensembles import gaussian_instance
@@ -36,13 +37,17 @@ def compute(context: Context) -> Columns:
     """Traces of the runs, and the two predictions."""
     shown, many = RUNS[context.scale]
     parts = [state_evolution_curve(alpha) for alpha in AMP_ALPHAS] + [branch_curve(alpha) for alpha in SA_ALPHAS]
-    for count, alpha in enumerate(AMP_ALPHAS):
-        context.progress(0.8 * count / len(AMP_ALPHAS))
-        runs = [run_curve("amp", alpha, seed) for seed in range(many)]
-        parts += [*runs[:shown], mean_curve(alpha, runs)]
-    for count, alpha in enumerate(SA_ALPHAS):
-        context.progress(0.8 + 0.2 * count / len(SA_ALPHAS))
-        parts += [run_curve("sa", alpha, seed) for seed in range(shown)]
+    runs = [("amp", alpha, seed) for alpha in AMP_ALPHAS for seed in range(many)]
+    runs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(shown)]
+    curves: dict[tuple[str, float], list[Columns]] = {}
+    with interrupt_deferred() as interrupted:  # a run that is interrupted is not followed to its end
+        for count, (solver, alpha, seed) in enumerate(runs):
+            context.progress(count / len(runs))
+            curves.setdefault((solver, alpha), []).append(run_curve(solver, alpha, seed))
+            if interrupted():
+                raise KeyboardInterrupt
+    parts += [mean_curve(alpha, curves["amp", alpha]) for alpha in AMP_ALPHAS]
+    parts += [curve for some in curves.values() for curve in some[:shown]]
     return stack(parts)
 
 

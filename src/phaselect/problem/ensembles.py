@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 
 from phaselect.backends.interface import Vector
+from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import gaussian_signal, normalised_units
 from phaselect.problem.instance import Instance
 from phaselect.problem.normalised import Normalised
-from phaselect.problem.streams import Purpose, check_seed, is_count, stream
+from phaselect.problem.streams import Purpose, check_seed, stream
+
+LARGEST, HUGE = 1e15, 1e250
+"""More measurements than this have no place in any memory; sums of larger squares no room in float64."""
 
 
 def gaussian_instance(
@@ -80,16 +83,18 @@ def check_generator(
     if not is_count(n, 1):
         raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
     for name, value in (("alpha", alpha), ("signal_variance", variance), ("density", density), ("noise", noise)):
-        if not isinstance(value, Real):
-            raise InputError(f"{name} = {value!r}: give a number")
-    if not np.isfinite(alpha) or round(alpha * n) <= n:
+        if not is_number(value):
+            raise InputError(f"{name} = {shortened(value)}: give a number")
+    if n > LARGEST or not alpha * n < LARGEST:
+        raise InputError(f"n = {shortened(n)} with alpha = {alpha!r} is too large")
+    if round(alpha * n) <= n:
         raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
-    if not (np.isfinite(variance) and variance > 0):
-        raise InputError(f"signal_variance = {variance!r}: must be positive")
+    if not 1 / HUGE <= variance <= HUGE:
+        raise InputError(f"signal_variance = {variance!r}: must be positive, between {1 / HUGE:g} and {HUGE:g}")
     if not 0 < density <= 1:
         raise InputError(f"density = {density!r}: must lie in (0, 1]")
-    if not (np.isfinite(noise) and noise >= 0):
-        raise InputError(f"noise = {noise!r}: a variance, 0 or more")
+    if not 0 <= noise <= HUGE:
+        raise InputError(f"noise = {noise!r}: a variance, 0 or more, {HUGE:g} at most")
     if activation not in _ACTIVATIONS:
         raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
     return number
@@ -201,8 +206,8 @@ class GaussianBatch:
         """Member k by itself, with A on the device: for one that is too large to be drawn anywhere else."""
         from phaselect.backends.jax.batches import draw_one
 
-        if not 0 <= k < len(self):
-            raise InputError(f"instance {k} of a batch of {len(self)}: they are counted from 0")
+        if not is_count(k) or k >= len(self):
+            raise InputError(f"instance {shortened(k)} of a batch of {len(self)}: they are counted from 0")
         drawn = draw_one(self.seeds[k], self.m_rows, self.n, dtype, _STREAMS, device)
         return Instance(drawn.A, np.abs(drawn.z), np.asarray(drawn.x0))
 

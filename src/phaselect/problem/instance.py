@@ -29,6 +29,8 @@ UNEVEN = 0.5
 sqrt(2/N)."""
 TINY = 1e-290
 """Squares below this are not known to float64: a row of such a squared norm counts as a row of zeros."""
+HUGE = 1e300
+"""Larger variances cannot be summed."""
 NEGLIGIBLE = 1e-8
 """What counts as zero in y, over its root mean square."""
 
@@ -65,9 +67,9 @@ class Instance:
         matrix = as_matrix(self.A, y.size)
         put("rounding", max(_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
         put("y", y)
-        put("noise", _noise(self.noise, y))
         put("A", matrix.A if isinstance(matrix, Dense) else self.A)
         powers = _powers(matrix, y)
+        put("noise", _noise(self.noise, y))
         put("kept", _kept(powers, y, self.noise is None))
         put("matrix", matrix)
         rows, columns = matrix.shape
@@ -148,12 +150,15 @@ class Instance:
 
     @cached_property
     def weights(self) -> Vector:
-        """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i."""
+        """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i up to a factor."""
         powers = self._row_powers
         if self.noise is None:
             uneven = np.std(powers / np.mean(powers)) > UNEVEN  # squares of powers may not fit into float64
             return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)
-        return np.ones(powers.size) if np.ndim(self.noise) == 0 else 1 / np.sqrt(self._of_kept(self.noise))
+        if np.ndim(self.noise) == 0:
+            return np.ones(powers.size)
+        noise: Vector = self._of_kept(self.noise)
+        return np.asarray(np.sqrt(noise.min() / noise))  # not 1 / noise, which may not fit into float64
 
     @cached_property
     def units(self) -> Units:
@@ -209,34 +214,29 @@ def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
         return Instance(A[:, None] if A.ndim == 1 else A, read_array(y_path))
     if Path(path).suffix.lower() in (".npy", ".csv"):
         raise InputError(f"{path} holds one array: give two files, A and y, or one .npz with both")
-    arrays = read_npz(path)
-    unknown = sorted(set(arrays) - set(ARRAY_NAMES))
-    missing = sorted({"A", "y"} - set(arrays))
-    if missing or unknown:
-        found = ", ".join(sorted(arrays)) or "nothing"
-        raise InputError(
-            f"{path} must hold arrays A and y (optionally x0, A_test, y_test, noise, rounding); it holds: {found[:200]}"
-        )
-    return Instance(**arrays)
+    return Instance(**read_npz(path, ARRAY_NAMES[:2], ARRAY_NAMES[2:]))
 
 
 def _noise(noise: Any, y: Vector) -> Any:
-    """None for exact data, a positive variance, or one per measurement."""
+    """None for exact data, a positive variance, or one per measurement. Less than the rounding of y is no noise."""
     if noise is None:
         return None
+    if np.ma.is_masked(noise):
+        raise InputError("noise has masked entries: drop those measurements, or fill them in")
     try:
         variance = np.asarray(noise, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"noise = {noise!r}: give a variance, 0 or more, or one per measurement") from None
+    rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
     if variance.ndim == 0:
-        if not (np.isfinite(variance) and variance >= 0) or isinstance(noise, bool | str):
+        if not 0 <= variance <= HUGE or isinstance(noise, bool | str):
             raise InputError(f"noise = {noise!r}: give a variance, 0 or more")
-        return float(variance) or None
+        return float(variance) if variance > rounding else None
     if variance.shape != y.shape:
         raise InputError(f"noise has shape {variance.shape}: give one variance, or {y.size}, one per measurement")
-    if not (np.isfinite(variance).all() and (variance > 0).all()):
+    if not ((variance > 0) & (variance <= HUGE)).all():
         raise InputError("noise: every variance must be positive and finite where one per measurement is given")
-    return variance
+    return np.maximum(variance, rounding) if (variance > rounding).any() else None
 
 
 def _rounding(given: Any) -> float:
@@ -251,9 +251,11 @@ def _powers(matrix: Matrix, y: Vector) -> Vector:
     """Squared norms of the rows, once A and y are known to hold something to work with."""
     powers = matrix.row_powers()
     for name, total in (("A", float(powers.sum())), ("y", float(np.einsum("i,i->", y, y)))):
-        zero = not y.any() if name == "y" else not (matrix.A.any() if isinstance(matrix, Dense) else total)
-        if zero:
-            raise InputError(f"{name} is all zeros: there is nothing to recover")
+        zero = not y.any() if name == "y" else isinstance(matrix, Dense) and not matrix.A.any()
+        if zero or (total == 0 and name == "A" and not isinstance(matrix, Dense)):
+            raise InputError(
+                f"{name} is all zeros{'' if zero else ', or as good as zeros'}: there is nothing to recover"
+            )
         if not np.isfinite(total) or total < TINY:
             raise InputError(f"{name} has entries too large or too small for float64 squares: rescale it")
     if (where := matrix.empty_column()) is not None:

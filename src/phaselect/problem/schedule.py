@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phaselect.backends.interface import Vector
+from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
-from phaselect.problem.streams import is_count
 
 UNITS = ("sweeps", "proposals", "iterations")
 MAX_TEMPERATURES = 10_000_000
@@ -90,7 +90,10 @@ class Schedule:
         The last temperature is mu_max itself, repeated `hold` more times.
         """
         mu = _geometric(mu0, mu_max, eps, hold)
-        return cls(mu, product / mu, steps, unit)
+        if not is_number(product):
+            raise InputError(f"schedule: product = {shortened(product)} must be a number")
+        with np.errstate(over="ignore"):  # an infinite lam is refused
+            return cls(mu, product / mu, steps, unit)
 
     @classmethod
     def matched(
@@ -196,7 +199,8 @@ class Schedule:
 
     def rescaled(self, factor: float) -> Schedule:
         """The same temperatures with every lam, and so every product, multiplied by `factor`."""
-        return Schedule(self.mu, self.lam * factor, self.steps, self.unit)
+        with np.errstate(over="ignore"):  # an infinite lam is refused
+            return Schedule(self.mu, self.lam * factor, self.steps, self.unit)
 
     # ------------------------------------------------------------------ storage
 
@@ -226,16 +230,18 @@ class Schedule:
 
 
 def _geometric(mu0: float, mu_max: float, eps: float, hold: int) -> Vector:
-    if not (np.isfinite(mu0) and np.isfinite(mu_max) and 0 < mu0 <= mu_max):
-        raise InputError(f"schedule: need 0 < mu0 <= mu_max, got mu0 = {mu0!r}, mu_max = {mu_max!r}")
-    if not (np.isfinite(eps) and eps > 0):
-        raise InputError(f"schedule: eps = {eps!r} must be positive")
+    if not (is_number(mu0) and is_number(mu_max) and 0 < mu0 <= mu_max):
+        raise InputError(f"schedule: need 0 < mu0 <= mu_max, got mu0 = {shortened(mu0)}, mu_max = {shortened(mu_max)}")
+    if not (is_number(eps) and eps > 0):
+        raise InputError(f"schedule: eps = {shortened(eps)} must be positive")
     if not is_count(hold):
         raise InputError(f"schedule: hold = {hold!r} must be a whole number, 0 or more")
-    rungs = int(np.ceil(np.log(mu_max / mu0) / np.log1p(eps) - 1e-9))
-    if rungs + hold > MAX_TEMPERATURES:
-        raise InputError(f"schedule: {rungs + hold} temperatures is too many; raise eps or lower mu_max")
-    mu = mu0 * (1 + eps) ** np.arange(rungs + 1.0)
+    with np.errstate(over="ignore"):  # the largest and the smallest numbers are told apart below, as too many
+        count = np.ceil(np.log(np.divide(mu_max, mu0)) / np.log1p(eps) - 1e-9)
+    if count + hold > MAX_TEMPERATURES:
+        raise InputError(f"schedule: {count + hold:.8g} temperatures is too many; raise eps or lower mu_max")
+    with np.errstate(over="ignore"):  # of a last one beyond mu_max
+        mu = mu0 * (1 + eps) ** np.arange(count + 1.0)
     mu[-1] = mu_max
     return np.concatenate([mu, np.full(hold, mu_max)])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from phaselect.base.checks import is_count
 from phaselect.base.errors import InputError
 
 
@@ -27,11 +28,6 @@ class Purpose(IntEnum):
 def stream(seed: int, purpose: Purpose, *more: int) -> np.random.Generator:
     """The generator for a purpose; `more` tells apart several of one: shapes of instances, attempts of a run."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *more)))
-
-
-def is_count(value: Any, least: int = 0) -> bool:
-    """A whole number, Python's or NumPy's, not below `least`."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
 
 
 def check_seed(seed: Any) -> int:

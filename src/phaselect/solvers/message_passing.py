@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.base.checks import is_count
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Beliefs, Pass, diverged, iteration
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.problem.streams import is_count
 from phaselect.solvers.finish import Answer, refine_estimate
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch

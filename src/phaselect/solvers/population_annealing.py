@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.base.checks import is_count
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.greedy import greedy_flips
@@ -19,7 +20,6 @@ from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.problem.streams import is_count
 from phaselect.solvers.finish import EXACT_FIT, Answer, refine_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch

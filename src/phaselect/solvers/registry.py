@@ -7,10 +7,11 @@ that to read the names costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from phaselect.base.checks import is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.problem.schedule import Schedule
 
@@ -30,11 +31,17 @@ class Option(NamedTuple):
     wanted: str
     whole: bool = False
 
+    def accepts(self, value: Any) -> bool:
+        """Is it such a number?"""
+        return is_number(value) and self.good(value) and not (self.whole and value != int(value))
+
 
 OPTIONS = {
     "eps": Option("Rates of the anneal: mu grows by 1 + eps per temperature", lambda it: it > 0, "positive numbers"),
-    "product": Option("Products mu*lam, 0 for lam = 0", lambda it: it >= 0, "numbers, 0 (for lam = 0) or more"),
-    "replicas": Option("Copies in population annealing", lambda it: it >= 2, "whole numbers, 2 or more", True),
+    "product": Option("Products mu*lam, 0 for lam = 0", lambda it: 0 <= it <= 1e15, "numbers, 0 (for lam = 0) or more"),
+    "replicas": Option(
+        "Copies in population annealing", lambda it: 2 <= it <= 1e7, "whole numbers, 2 to 10000000", True
+    ),
     "restarts": Option("Fresh starts after a failed run", lambda it: it >= 0, "whole numbers, 0 or more", True),
     "iterations": Option(
         "Iterations per start in all, those of the anneal at least",
@@ -49,16 +56,31 @@ OPTIONS = {
 class Recipe(NamedTuple):
     """How to run a solver by its name.
 
-    plan: makes the solver and its schedule; its arguments are the options.
+    make: makes the solver and its schedule; its arguments are the options.
     """
 
     title: str
-    plan: Callable[..., Plan]
+    make: Callable[..., Plan]
 
     @property
     def options(self) -> dict[str, float]:
         """The options that it has, with their defaults."""
-        return {name: parameter.default for name, parameter in signature(self.plan).parameters.items()}
+        return {name: parameter.default for name, parameter in signature(self.make).parameters.items()}
+
+    def plan(self, **options: float) -> Plan:
+        """The solver and its schedule; options that are not given have their defaults."""
+        self.check(options)
+        return self.make(**options)
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Has it these options, and are their values good?"""
+        if unknown := sorted(set(options) - set(self.options)):
+            raise InputError(
+                f"{', '.join(unknown)}: no such option; {self.title} has {', '.join(self.options) or 'none'}"
+            )
+        for name, value in options.items():
+            if name in OPTIONS and not OPTIONS[name].accepts(value):
+                raise InputError(f"{name} = {shortened(value)}: give {OPTIONS[name].wanted}")
 
     @property
     def in_batches(self) -> bool:

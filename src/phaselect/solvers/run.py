@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from phaselect.base.checks import check_seconds
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.signs import signs_of
@@ -19,6 +19,9 @@ from phaselect.solvers.company import BatchOnDevice, Company, OneByOne
 from phaselect.solvers.protocol import ProgressCallback, Solver, Start
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import Result
+
+FAR = 1e100
+"""How large a starting point may be, in normalised units: its squares must fit into float64."""
 
 
 @one_blas_thread()
@@ -117,8 +120,7 @@ def check_plan(schedule: Any, time_limit: Any) -> None:
     """A schedule, or none, and a time limit, or none."""
     if schedule is not None and not isinstance(schedule, Schedule):
         raise InputError(f"schedule = {schedule!r}: give a phaselect.Schedule, or nothing for the default")
-    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise InputError(f"time_limit = {time_limit!r}: give a positive number of seconds")
+    check_seconds(time_limit)
 
 
 def check_schedule(solver: Solver, schedule: Schedule, on_device: bool) -> None:
@@ -145,9 +147,11 @@ def starting_point(problem: Instance, init: Any, name: str, state_type: type | N
         raise InputError(
             f"init is not the state of a run of {name}, nor numbers, x or signs; to go on from a state name its solver"
         ) from None
-    if not np.isfinite(given).all():
-        raise InputError("init must be finite")
+    if np.ma.is_masked(init) or not np.isfinite(given).all():
+        raise InputError("init must be finite, and have no masked entries")
     own = problem.normalised
+    if given.shape == (problem.n,) and float(np.abs(given).max()) > FAR * float(problem.units.x_scale):
+        raise InputError(f"init has entries of {np.abs(given).max():.2g}, too large for an x of this A and y by far")
     if given.shape == (problem.n,):
         signs = signs_of(problem.measure(given))
         return Start(given / problem.units.x_scale, signs if problem.kept is None else signs[problem.kept]), None

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from phaselect.base.kernels import kernel
 from phaselect.theory.quadrature import Array, angles, radial, radial_fourth
 
 
@@ -53,7 +53,7 @@ WEAK = 0.01
 """q0 below which the overlaps count as small."""
 
 
-@njit(cache=True)
+@kernel()
 def _sums(s2: Array, spread: Array, m: Array, phi: Array) -> Array:
     """Means over the angle, in the order of `averages`, for each point of a batch."""
     sums = np.zeros((8, s2.size))
@@ -74,7 +74,7 @@ def _sums(s2: Array, spread: Array, m: Array, phi: Array) -> Array:
     return sums
 
 
-@njit(cache=True)
+@kernel()
 def squared_curvature(s2: float, spread: float, m: float, phi: float) -> float:
     """`E[(d^2 phi_out/dw^2)^2]` with `d^2 phi_out/dw^2 = -(1 - u0^2 sech^2(phi + u0 w/s2)/s2)/s2`."""
     nodes = angles(spread, m)

@@ -19,8 +19,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from phaselect.base.kernels import kernel
 from phaselect.theory.control import Control
 from phaselect.theory.quadrature import SATURATED, TAIL, Array, legendre, panelled_gaussian
 
@@ -61,7 +61,7 @@ def cluster_averages(s2: float, state: ClusterState, phi: float, tau: float) -> 
     return ClusterAverages(*(float(weight @ row) for row in rows))
 
 
-@njit(cache=True)
+@kernel()
 def _inside(
     u0: Array, w0: Array, s2: float, D1: float, phi: float, tau: float, node: Array, node_weight: Array
 ) -> Array:

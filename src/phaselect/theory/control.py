@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 
 
@@ -110,7 +111,7 @@ def collapse(overlaps: Overlaps, mu: float) -> State:
     return State(V, spread, overlaps.m)
 
 
-LARGEST, LARGEST_PHI = 1e15, 300.0
+SMALLEST, LARGEST, LARGEST_PHI = 1e-30, 1e15, 300.0
 """Far beyond anything of interest, and still safe from overflow."""
 
 
@@ -118,8 +119,8 @@ def number(name: str, value: float) -> float:
     """A plain float, or one line that says what is wrong."""
     try:
         return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} = {value!r} must be a number") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} = {shortened(value)} must be a number") from None
 
 
 def numbers(name: str, values: Iterable[float]) -> list[float]:
@@ -133,8 +134,10 @@ def numbers(name: str, values: Iterable[float]) -> list[float]:
 
 def check_positive(name: str, value: float) -> None:
     """One line for a number that must be positive and is not."""
-    if not 0 < number(name, value) <= LARGEST:
-        raise InputError(f"{name} = {float(value):g} must be a positive number, at most {LARGEST:g}")
+    if not SMALLEST <= number(name, value) <= LARGEST:
+        raise InputError(
+            f"{name} = {float(value):g} must be a positive number, at most {LARGEST:g}, not below {SMALLEST:g}"
+        )
 
 
 def check_tolerance(tolerance: float) -> None:
@@ -145,8 +148,8 @@ def check_tolerance(tolerance: float) -> None:
 
 def check_lam(lam: float) -> None:
     """One line for a regulariser that is negative or no number."""
-    if not 0 <= number("lam", lam) <= LARGEST:
-        raise InputError(f"lam = {float(lam):g} must be 0 or more, and finite")
+    if not (number("lam", lam) == 0 or SMALLEST <= float(lam) <= LARGEST):
+        raise InputError(f"lam = {float(lam):g} must be 0 or more, finite, and not below {SMALLEST:g} unless it is 0")
 
 
 def check_recoverable(alpha: float) -> None:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from phaselect.base.checks import is_count
 from phaselect.base.errors import InputError
 from phaselect.problem.schedule import Schedule
-from phaselect.problem.streams import is_count
 from phaselect.theory.averages import averages
 from phaselect.theory.branch import Branch
 from phaselect.theory.control import check_positive, number

@@ -23,8 +23,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phaselect.base.kernels import kernel
 
 Array = NDArray[np.float64]
 
@@ -77,7 +78,7 @@ class Angles(NamedTuple):
     weight: Array
 
 
-@njit(cache=True)
+@kernel()
 def angles(spread: float, m: float) -> Angles:
     """Nodes for overlap m and spread `D = q0 - m^2`.
 
@@ -105,7 +106,7 @@ def angles(spread: float, m: float) -> Angles:
     return Angles(rate, square, fourth, weight)
 
 
-@njit(cache=True)
+@kernel()
 def radial(c: float, phi: float) -> tuple[float, float, float, float]:
     """`E_t` of tanh, 1 - tanh, t sech^2 and t tanh^2 at `phi + c t`, for t ~ Exp(1) and any real c.
 
@@ -119,13 +120,14 @@ def radial(c: float, phi: float) -> tuple[float, float, float, float]:
     return (-tanh, 1 + tanh, slope, flat) if c < 0 else (tanh, wrong, slope, flat)
 
 
-@njit(cache=True)
+@kernel()
 def radial_fourth(c: float, phi: float) -> float:
     """`E_t[t^2 sech^4(phi + c t)]`, the one extra average that the replicon needs."""
-    return _radial_panels(abs(c), -phi if c < 0 else phi)[2]
+    _, _, fourth = _radial_panels(abs(c), -phi if c < 0 else phi)
+    return float(fourth)
 
 
-@njit(cache=True)
+@kernel()
 def _radial_closed(c: float) -> tuple[float, float, float, float]:
     """phi = 0, c >= 0. Below SMALL the closed form cancels and the (asymptotic) series is exact to rounding."""
     if c < SMALL:
@@ -141,7 +143,7 @@ def _radial_closed(c: float) -> tuple[float, float, float, float]:
     return 1 - wrong, wrong, slope, 1 - slope
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})  # lets the sum be vectorised
+@kernel(fastmath={"reassoc", "contract"})  # lets the sum be vectorised
 def alternating_beta(x: float) -> tuple[float, float]:
     """`beta(x) = sum_k (-1)^k/(x + k)` and its derivative, for x >= 1."""
     beta, slope = 0.0, 0.0
@@ -152,7 +154,7 @@ def alternating_beta(x: float) -> tuple[float, float]:
     return beta, slope
 
 
-@njit(cache=True)
+@kernel()
 def _radial_panels(c: float, phi: float) -> tuple[float, float, float]:
     """`E_t` of 1 - tanh, t sech^2 and t^2 sech^4 at `phi + c t`, for c >= 0 and phi of either sign.
 

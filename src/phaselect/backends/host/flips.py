@@ -10,18 +10,17 @@ Each proposal takes one 64-bit random number.
 
 import math
 
-from numba import float32, njit
-
 from phaselect.backends.host.passes import REORDER
 from phaselect.backends.host.random import proposal
+from phaselect.base.kernels import kernel, numba
 from phaselect.equations import signs
 
 CERTAIN = 22.9  # exp(-22.9) < 2^-33: rejected whatever the random number
 
-flip_energy = njit(cache=True, inline="always")(signs.flip_energy)
+flip_energy = kernel(inline="always")(signs.flip_energy)
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def local_field(U, i, wc):  # type: ignore[no-untyped-def]
     """`h_i = sum_k U_ik w_k c_k`."""
     field = 0.0
@@ -30,7 +29,7 @@ def local_field(U, i, wc):  # type: ignore[no-untyped-def]
     return field
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def self_coupling(U, i, w):  # type: ignore[no-untyped-def]
     """`G_ii = sum_k w_k U_ik^2`."""
     total = 0.0
@@ -39,14 +38,14 @@ def self_coupling(U, i, w):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def _flip(U, i, w, wc, v):  # type: ignore[no-untyped-def]
     """`w c <- w (c - 2 v_i U_i)`."""
     for k in range(w.size):
         wc[k] -= 2.0 * v * w[k] * U[i, k]
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at each (mu, lam); updates v, c and state in place, returns the acceptances.
 
@@ -75,7 +74,7 @@ def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state):
     return accepted
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def population_kernel(G, self_energy, v, h, mu, proposals, states):  # type: ignore[no-untyped-def]
     """`field_kernel` on each row of v, with its own fields and random state."""
     accepted = 0
@@ -84,20 +83,20 @@ def population_kernel(G, self_energy, v, h, mu, proposals, states):  # type: ign
     return accepted
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def field_kernel(G, self_energy, v, h, mu, proposals, state):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at fixed couplings; updates v, h and state in place, returns the acceptances.
 
     All arrays are float32: `h = G v` holds the local fields, `self_energy = y^2 diag(G)`.
     """
-    four_mu = float32(4.0 * mu)  # a bare 4 or 2 below would turn the row update into float64
-    minus_two = float32(-2.0)
-    certain = float32(CERTAIN)
+    four_mu = numba.float32(4.0 * mu)  # a bare 4 or 2 below would turn the row update into float64
+    minus_two = numba.float32(-2.0)
+    certain = numba.float32(CERTAIN)
     accepted = 0
     for _ in range(proposals):
         i, u = proposal(state, v.size)
         cost = four_mu * (v[i] * h[i] - self_energy[i])
-        if cost < certain and (cost <= float32(0.0) or u < math.exp(-cost)):
+        if cost < certain and (cost <= numba.float32(0.0) or u < math.exp(-cost)):
             change = minus_two * v[i]
             for j in range(h.size):
                 h[j] += change * G[i, j]

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from phaselect.base.kernels import kernel
 from phaselect.base.threads import run_parallel
 from phaselect.equations.channels import local_update_with, output_channel_with
 
@@ -24,11 +24,11 @@ BLOCK_BYTES = 4 << 20  # below this a second thread costs more than it brings
 MAX_BLOCKS = 64  # each block keeps an accumulator of N numbers
 
 
-_output_channel = njit(cache=True, inline="always")(output_channel_with(math.tanh))
-_local_update = njit(cache=True, inline="always")(local_update_with(_output_channel))
+_output_channel = kernel(inline="always")(output_channel_with(math.tanh))
+_local_update = kernel(inline="always")(local_update_with(_output_channel))
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def _dot4(a0, a1, a2, a3, x):  # type: ignore[no-untyped-def]
     z0 = z1 = z2 = z3 = x.dtype.type(0)
     for j in range(x.size):
@@ -39,20 +39,20 @@ def _dot4(a0, a1, a2, a3, x):  # type: ignore[no-untyped-def]
     return z0, z1, z2, z3
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def _add4(total, a0, a1, a2, a3, g0, g1, g2, g3):  # type: ignore[no-untyped-def]
     for j in range(total.size):
         total[j] += g0 * a0[j] + g1 * a1[j] + g2 * a2[j] + g3 * a3[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _four_rows(A, i):  # type: ignore[no-untyped-def]
     """Rows i..i+3; past the end the last row again (its weight is set to zero by the caller)."""
     last = A.shape[0] - 1
     return A[i], A[min(i + 1, last)], A[min(i + 2, last)], A[min(i + 3, last)]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _amp_rows(A, scale, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def]
     """AMP on a block of rows: updates z, w, g in place, leaves `A^T g` in back, returns the curvature sum."""
     curvature = 0.0
@@ -71,7 +71,7 @@ def _amp_rows(A, scale, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-unty
     return curvature
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _normal_rows(A, scale, p, back):  # type: ignore[no-untyped-def]
     """Adds `A^T A p` over a block of rows to back, rows multiplied by scale."""
     weight = np.zeros(4)

@@ -6,8 +6,9 @@ import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64, njit, uint32, uint64
 from numpy.typing import NDArray
+
+from phaselect.base.kernels import kernel, numba
 
 Chains = NDArray[np.uint64]
 
@@ -44,16 +45,16 @@ def uniform(random: Randomness) -> tuple[Randomness, float]:
     return random, random.generator.random()
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(nogil=True, inline="always")
 def _rotate(x, k):  # type: ignore[no-untyped-def]
-    return (x << uint64(k)) | (x >> uint64(64 - k))
+    return (x << numba.uint64(k)) | (x >> numba.uint64(64 - k))
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def next_random(state):  # type: ignore[no-untyped-def]
     """xoshiro256++ (Blackman and Vigna): 64 random bits; advances the state in place."""
     bits = _rotate(state[0] + state[3], 23) + state[0]
-    shifted = state[1] << uint64(17)
+    shifted = state[1] << numba.uint64(17)
     state[2] ^= state[0]
     state[3] ^= state[1]
     state[1] ^= state[2]
@@ -63,9 +64,9 @@ def next_random(state):  # type: ignore[no-untyped-def]
     return bits
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def proposal(state, m_rows):  # type: ignore[no-untyped-def]
     """A sign to flip, uniform in 0..M-1, and a uniform number in (0, 1), from one 64-bit random number."""
     bits = next_random(state)
-    index = int64(((bits >> uint64(32)) * uint64(m_rows)) >> uint64(32))
-    return index, (float64(uint32(bits)) + 0.5) * 2.0**-32
+    index = numba.int64(((bits >> numba.uint64(32)) * numba.uint64(m_rows)) >> numba.uint64(32))
+    return index, (numba.float64(numba.uint32(bits)) + 0.5) * 2.0**-32

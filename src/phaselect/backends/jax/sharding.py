@@ -12,6 +12,9 @@ from phaselect.backends.jax.devices import checked_dtype, devices, on, out_of_me
 from phaselect.backends.jax.on_device import DeviceMatrix
 from phaselect.base.errors import InputError
 
+FLOAT32 = 1e-15, 1e15
+"""Between these is the size of entries that can be worked with in float32."""
+
 
 def on_device(A: Any, rows: int) -> DeviceMatrix:
     """An array of JAX with so many measurements, checked; padding with rows of zeros is allowed on several devices."""
@@ -22,8 +25,11 @@ def on_device(A: Any, rows: int) -> DeviceMatrix:
     if not 0 <= A.shape[0] - rows < len(A.sharding.device_set):
         raise InputError(f"A has {A.shape[0]} rows but y has {rows} entries")
     found = DeviceMatrix(_left_to_the_compiler(A), rows)
-    if not np.isfinite(found.row_powers().sum()):
+    power = found.row_powers().sum()
+    if not np.isfinite(power):
         raise InputError("A has an entry that is not finite, or one too large to square")
+    if power and str(A.dtype) == "float32" and not FLOAT32[0] < np.sqrt(power / A.size) < FLOAT32[1]:
+        raise InputError("A has entries too large or too small for float32 squares: rescale it, or use float64")
     if not found.padding_is_empty():
         raise InputError(f"A has {A.shape[0]} rows but y has {rows} entries, and the other rows are not all zeros")
     return found
@@ -49,7 +55,8 @@ def put(A: NDArray[Any], kind: str, dtype: str) -> Any:
 
     def part(index: tuple[slice, ...]) -> NDArray[Any]:
         start, stop, _ = index[0].indices(share * len(targets))
-        block = A[start:stop].astype(dtype, copy=False)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused there
+            block = A[start:stop].astype(dtype, copy=False)
         return np.concatenate([block, np.zeros((stop - start - len(block), columns), dtype)])
 
     with on(targets[0]):

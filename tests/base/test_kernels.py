@@ -1,0 +1,78 @@
+import importlib.util
+import os
+import subprocess
+import sys
+
+import numba
+import pytest
+
+from phaselect.base.kernels import kernel
+
+SOURCE = "def double(x):\n    return 2 * x\n"
+
+
+@pytest.fixture
+def double(tmp_path, monkeypatch):
+    """A function in a file of its own, compiled, with its cache beside it; each call is a new process to Numba."""
+    path = tmp_path / "doubling.py"
+    path.write_text(SOURCE)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    spec = importlib.util.spec_from_file_location("doubling", path)
+
+    def compiled():
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        spec.loader.exec_module(module)
+        return kernel(nogil=True)(module.double)
+
+    return compiled
+
+
+def cached(folder):
+    return sorted(folder.glob("__pycache__/*.nb?"))
+
+
+def test_the_second_process_finds_what_the_first_has_compiled(double, tmp_path):
+    first, second = double(), double()
+    assert (first(3), second(3)) == (6, 6)
+    assert [path.suffix for path in cached(tmp_path)] == [".nbc", ".nbi"]
+    assert sum(second.stats.cache_hits.values()) == 1
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("bytes_left", [0, 30])
+def test_a_damaged_cache_is_made_anew(double, tmp_path, suffix, bytes_left):
+    double()(3)
+    (damaged,) = (path for path in cached(tmp_path) if path.suffix == suffix)
+    damaged.write_bytes(damaged.read_bytes()[:bytes_left])
+    assert double()(3) == 6
+    mended = double()
+    assert mended(3) == 6
+    assert sum(mended.stats.cache_hits.values()) == 1
+
+
+def test_without_a_place_for_a_cache(double, tmp_path, monkeypatch):
+    """A file stands where the folder of the cache would be, and the home is no folder: so it is for root, too."""
+    (tmp_path / "__pycache__").write_text("")
+    monkeypatch.setenv("HOME", "/dev/null")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
+    with pytest.raises(RuntimeError, match="no locator"):
+        numba.njit(cache=True)(double().py_func)
+    assert double()(3) == 6
+
+
+def test_a_cache_that_cannot_be_written_any_more(double, tmp_path):
+    function = double()
+    (tmp_path / "__pycache__").rmdir()
+    (tmp_path / "__pycache__").write_text("")
+    assert function(3) == 6
+
+
+@pytest.mark.parametrize("value", ["0", "many"])
+def test_settings_that_numba_refuses_are_one_line(value):
+    environment = os.environ | {"NUMBA_NUM_THREADS": value}
+    command = [sys.executable, "-m", "phaselect", "theory", "point", "--alpha", "1.2", "--mu", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("phaselect: Numba refuses its settings")
+    assert len(done.stderr.splitlines()) == 1
