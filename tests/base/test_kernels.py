@@ -1,11 +1,14 @@
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
 
+import phaselect
 from phaselect.base.kernels import kernel
 
 SOURCE = "def double(x):\n    return 2 * x\n"
@@ -76,3 +79,9 @@ def test_settings_that_numba_refuses_are_one_line(value):
     assert done.returncode == 2
     assert done.stderr.startswith("phaselect: Numba refuses its settings")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_numba_has_one_door():
+    """What is compiled by another one dies where there is no place for a cache."""
+    sources = (Path(phaselect.__file__).parent).rglob("*.py")
+    assert [path.name for path in sources if re.search(r"^\s*(from|import) numba", path.read_text(), re.M)] == []

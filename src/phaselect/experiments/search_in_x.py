@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from phaselect.backends.host.passes import REORDER
 from phaselect.backends.host.random import proposal, random_chains
+from phaselect.base.kernels import kernel
 from phaselect.base.threads import one_blas_thread
 from phaselect.experiments.trials import Reached, after_flips
 from phaselect.problem.instance import Instance
@@ -74,7 +74,7 @@ def anneal_in_x(problem: Instance, seed: int, schedule: Schedule, along: Along =
     return reached
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(nogil=True, fastmath=REORDER)
 def _loss_change(b, delta, y, z):  # type: ignore[no-untyped-def]
     """What `z + delta b` adds to `sum_i (|z_i| - y_i)^2`."""
     change = 0.0
@@ -84,7 +84,7 @@ def _loss_change(b, delta, y, z):  # type: ignore[no-untyped-def]
     return change
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _metropolis(b, p, y, c, z, step, mu, lam, sweeps, state):  # type: ignore[no-untyped-def]
     """Sweeps of N proposals at one temperature; updates c, z and state in place, returns the acceptances."""
     accepted = 0

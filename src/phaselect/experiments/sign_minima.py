@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from phaselect.backends.host.passes import REORDER
+from phaselect.base.kernels import kernel
 from phaselect.equations.regression import shrinkage
 
 EXACT = 1e-24
@@ -45,7 +45,7 @@ def sign_minima(A: NDArray[np.float64], y: NDArray[np.float64], lam: float = 0.0
     return SignMinima(*_visit(left_over, y))
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _visit(R: Any, y: Any) -> Any:
     """Gray code: each sign vector differs from the one before in one sign, so `r = R v` costs O(M), `R = I - K`."""
     v, r = y.copy(), np.zeros_like(y)
@@ -71,7 +71,7 @@ def _visit(R: Any, y: Any) -> Any:
     return retrieval, selection, added, exact, runner_up
 
 
-@njit(cache=True)
+@kernel()
 def _apply(R: Any, v: Any, r: Any) -> None:
     for i in range(v.size):
         r[i] = 0.0
@@ -79,7 +79,7 @@ def _apply(R: Any, v: Any, r: Any) -> None:
             r[i] += R[i, k] * v[k]
 
 
-@njit(cache=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _squares(r: Any) -> Any:
     total = 0.0
     for k in range(r.size):
@@ -87,7 +87,7 @@ def _squares(r: Any) -> Any:
     return total
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _own_signs(v: Any, r: Any) -> Any:
     """`S_i (A x_hat)_i > 0` for all i; `A x_hat = v - r`."""
     k = 0
@@ -96,7 +96,7 @@ def _own_signs(v: Any, r: Any) -> Any:
     return k == v.size
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _flip_stable(R: Any, v: Any, r: Any) -> Any:
     """`dE_i = 4 v_i (R_ii v_i - r_i) >= 0` for all i: what a flip adds to `E = v R v`."""
     k = 0
@@ -105,7 +105,7 @@ def _flip_stable(R: Any, v: Any, r: Any) -> Any:
     return k == v.size
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _trailing_zeros(count: Any) -> Any:
     zeros = 0
     while count & 1 == 0:

@@ -7,14 +7,15 @@ in one walk over both. 2^(m/2) time and memory for m numbers, instead of 2^m tim
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phaselect.base.kernels import kernel
 
 MOST_PAIRS = 100_000
 """Pairs beyond which the search gives up: the numbers have too many coincidences."""
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def sorted_sums(numbers):  # type: ignore[no-untyped-def]
     """`sum_i s_i numbers_i` of all sign vectors, ascending, and the signs as bits: bit i is set where s_i = -1."""
     sums, codes = np.zeros(1), np.zeros(1, np.int64)
@@ -35,7 +36,7 @@ def sorted_sums(numbers):  # type: ignore[no-untyped-def]
     return sums, codes
 
 
-@njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _cancelling(left, right, width, most):  # type: ignore[no-untyped-def]
     """Pairs of places whose sums cancel up to the width; one more than `most` if there are more."""
     first, second = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
