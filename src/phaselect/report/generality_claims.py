@@ -170,10 +170,10 @@ def message_passing_avoids_inversion(tables: Tables) -> Finding:
         f"as long as {_plain(ours)} iterations at {_sizes(table)} ({_plain(paper)} of the paper's form, with "
         f"two variances entry by entry)"
     )
-    cheaper = np.concatenate([ours, paper]) > 1
-    if cheaper.size and not cheaper.any():
+    times = np.concatenate([ours, paper])
+    if times.size and (times <= 1).all():
         return Finding(text, Conclusion.FAILS)
-    return Finding(text, _slower_growth(step, update) if cheaper.all() else Conclusion.OPEN)
+    return Finding(text, _slower_growth(step, update) if (times > 1).all() else Conclusion.OPEN)
 
 
 def _sizes(table: Table) -> str:

@@ -22,7 +22,7 @@ from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.least_squares import ConjugateGradients, Linear
 
-BLOCK_ROWS = 4096
+BLOCK_ROWS, FEW_ROWS = 4096, 64
 ENTRIES_LIMIT = 2000
 """Up to so many columns the entries of an operator are computed, where they are needed, one column at a time."""
 ACCURACY = Accuracy(exact=1e-15, probe=1e-11, ties=1e-9, null=1e-5, handover=1e-10)
@@ -118,10 +118,10 @@ class Dense(InMemory):
         parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
         return np.asarray(sum(block.T @ part for block, part in parts))
 
-    def _float64_blocks(self) -> Iterator[NDArray[np.float64]]:
+    def _float64_blocks(self, rows: int = BLOCK_ROWS) -> Iterator[NDArray[np.float64]]:
         """A by blocks of rows, so that a float32 matrix is never copied whole."""
-        for start in range(0, self.shape[0], BLOCK_ROWS):
-            yield self.A[start : start + BLOCK_ROWS].astype(np.float64, copy=False)
+        for start in range(0, self.shape[0], rows):
+            yield self.A[start : start + rows].astype(np.float64, copy=False)
 
     @property
     def rounding(self) -> float:  # type: ignore[override]
@@ -130,7 +130,7 @@ class Dense(InMemory):
 
     def apply_magnitudes(self, x: Vector) -> Vector:
         """`|A| |x|`."""
-        return np.concatenate([np.abs(block) @ np.abs(x) for block in self._float64_blocks()])
+        return np.concatenate([np.abs(block) @ np.abs(x) for block in self._float64_blocks(FEW_ROWS)])
 
     def row_powers(self) -> Vector:
         """Squared norm of each row, in float64."""
