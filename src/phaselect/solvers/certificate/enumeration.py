@@ -19,6 +19,8 @@ from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, SAME, 
 
 MOST = FEW_UNKNOWNS
 """Rows that are chosen at most: 2^21 sums for each half, a tenth of a second."""
+SPARE = 4
+"""Rows beyond the unknowns that are mostly enough."""
 BLOCK = 4096
 
 
@@ -45,27 +47,31 @@ def rivals(look: CloseLook, seed: int) -> Iterator[Vector]:
         for k in range(1, len(look.v)):
             yield look.from_signed(_flipped(look.v, k))
         return
-    chosen = qr(look.B.T, mode="r", pivoting=True)[1][: most_rows(look.rounding)]  # the first ones fix x
-    B, v = look.B[chosen], look.v[chosen]
-    weights = _left_over(B) @ stream(seed, Purpose.ENUMERATION).standard_normal(len(chosen) - look.unknowns)
-    numbers = weights * v  # in the gauge of the answer, whose signs are all +1
-    width = float(SAME * EXACT * np.abs(weights).sum() + 1e-14 * np.abs(numbers).sum())
-    gauges = signs_that_cancel(numbers, width)
-    if gauges is None:
+    order = qr(look.B.T, mode="r", pivoting=True)[1]  # the first ones fix x
+    most = most_rows(look.rounding)
+    for rows in (look.unknowns + SPARE, most):  # more rows leave fewer sign vectors, and take longer
+        chosen = order[: min(rows, most)]
+        gauges = _that_fit(look.B[chosen], look.v[chosen], seed)
+        if gauges is not None:
+            break
+    else:
         raise TooManyCoincidences
-    inverse = np.linalg.pinv(B)
+    predict = look.B @ np.linalg.pinv(look.B[chosen])
+    slack = 10 * SAME * EXACT + 1e-14 * look.condition * np.abs(look.v).max()  # a first sieve
     for start in range(0, len(gauges), BLOCK):
         some = gauges[start : start + BLOCK]
-        others = some[(some < 0).any(axis=1)]
-        z = others * v @ inverse.T @ look.B.T
-        slack = 10 * SAME * EXACT + 1e-14 * look.condition * np.abs(look.v).max()  # a first sieve
+        z = some[(some < 0).any(axis=1)] * look.v[chosen] @ predict.T
         for signed in np.sign(z[(np.abs(np.abs(z) - np.abs(look.v)) <= slack).all(axis=1)]):
             yield look.from_signed(signed * np.abs(look.v))
 
 
-def _left_over(B: Vector) -> Vector:
-    """Orthonormal columns, orthogonal to the range of B: what signed measurements must be orthogonal to."""
-    return np.asarray(np.linalg.qr(B, mode="complete")[0][:, B.shape[1] :])
+def _that_fit(B: Vector, v: Vector, seed: int) -> Vector | None:
+    """Every change of signs, one per row, that may leave v in the range of B; None if there are too many."""
+    left_over = np.linalg.qr(B, mode="complete")[0][:, B.shape[1] :]
+    weights = left_over @ stream(seed, Purpose.ENUMERATION).standard_normal(left_over.shape[1])
+    numbers = weights * v
+    width = float(SAME * EXACT * np.abs(weights).sum() + 1e-14 * np.abs(numbers).sum())
+    return signs_that_cancel(numbers, width)
 
 
 def _flipped(v: Vector, k: int) -> Vector:
