@@ -44,6 +44,7 @@ FIGURES = (
     "solvers",
     "population",
     "rsb",
+    "rates",
 )
 """In the order of the paper; from `critical_product` on, beyond it."""
 

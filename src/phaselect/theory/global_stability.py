@@ -17,7 +17,7 @@ from phaselect.theory.clusters import ClusterState, cluster_map
 from phaselect.theory.control import Control, State
 from phaselect.theory.replicon import replicon
 
-LOG_ODDS = np.linspace(math.log(0.1), math.log(1e6), 15)
+LOG_ODDS = np.linspace(math.log(0.1), math.log(1e6), 8)
 """Smaller clusters grow by the replicon; the largest ones that ever form up to mu = 1e5 have odds of about 1e5."""
 
 
