@@ -41,7 +41,6 @@ def swept(tmp_path_factory):
 
 
 def test_all_figures_have_a_caption_and_a_module():
-    assert len(FIGURES) == 14
     for name in FIGURES:
         assert len(figure_module(name).CAPTION) > 80
     with pytest.raises(InputError, match="no figure 'nonsense'"):

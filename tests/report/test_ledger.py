@@ -60,7 +60,7 @@ TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the v
     ("small enough", "critical_product", "alpha", lambda x: 0 * x + 1.13, {}),
     ("high-complexity part", "local_stability", "stable", lambda x: ~x, {}),
     ("smaller misfit locally stable", "local_stability", "mse_y", lambda x: 1 + x, {"lam": 0.005}),
-    ("not globally stable", "rsb", "mu_dynamical", lambda x: x * np.nan, {}),
+    ("not globally stable", "rsb", "growth_followed", lambda x: 0.5 * x, {}),
     ("only for alpha > 1.7", "success_sa", "low", lambda x: x - 1, {"kind": "threshold", "product": 0.0}),
     ("Simulated annealing: a slower", "success_sa", "low", lambda x: x + 1, {"kind": "threshold", "eps": 0.01}),
     ("threshold of simulated annealing", "success_sa", "kind", lambda x: "none", {"kind": "limit"}),
@@ -74,7 +74,8 @@ TAMPERED = [  # words of the claim, table, columns, change, rows: whatever the v
     ("gradient descent is stuck", "population", "high", lambda x: 0 * x, {"kind": "threshold", "solver": "raf"}),
     ("all three algorithms", "success_langevin", "low", lambda x: 0 * x + 1.1, {"kind": "threshold"}),
     ("neither branch is stable", "regularisation", "m", lambda x: 0 * x, {"panel": "a", "line": "informed"}),
-    ("signalled by the local instability", "rsb", "mu_replicon", lambda x: 0 * np.arange(x.size) + 1e-3, {}),
+    ("signalled by the local instability", "local_stability", "stable", lambda x: ~x, {}),
+    ("due to the breaking of replica symmetry", "rsb", "growth_followed", lambda x: 0 * x + 1, {}),
 ]
 
 

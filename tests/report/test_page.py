@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from phaselect.cli.main import main
 from phaselect.figures import style
+from phaselect.figures.gallery import FIGURES
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -21,7 +22,7 @@ QUIET = [
 
 
 def only_one_pdf(figure, path, save=style.save):
-    """To write a .pdf takes longer than all else together, and one is as good as fourteen."""
+    """To write a .pdf takes longer than all else together, and one is as good as all."""
     if path.suffix == ".pdf" and path.stem != "rsb":
         path.touch()
     else:
@@ -40,7 +41,7 @@ def report(tmp_path_factory):
 
 def test_the_folder_has_every_figure_and_its_table(report):
     for suffix in ("png", "pdf", "csv"):
-        assert len(list(report.glob(f"*.{suffix}"))) == 14
+        assert len(list(report.glob(f"*.{suffix}"))) == len(FIGURES)
     assert (report / "rsb.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -48,7 +49,7 @@ def test_the_page_is_self_contained(report):
     text = (report / "index.html").read_text()
     assert "http://" not in text
     assert "https://" not in text
-    assert text.count("src='data:image/png;base64,") == 14
+    assert text.count("src='data:image/png;base64,") == len(FIGURES)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -71,7 +72,7 @@ def test_in_a_browser(report, tmp_path, width):
         browser.close()
     assert problems == []
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
-    assert len(images) == 14
+    assert len(images) == len(FIGURES)
     assert all(complete and natural > 500 and 0 < shown <= width and alt for complete, natural, shown, alt in images)
     assert scroll <= client
     assert verdicts >= 25

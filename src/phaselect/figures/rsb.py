@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from phaselect.figures.style import (
     panels,
 )
 from phaselect.theory import Point, saddle_point_at_sign_overlap, traps
+from phaselect.theory.continuation import anneal_path
+from phaselect.theory.on_the_way import clusters_on_the_way
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,12 +47,9 @@ ALPHAS = {
     "small": [1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.51, 1.52, 1.53, 1.54, 1.55, 1.6, 1.65, 1.7, 1.8, 1.9],
     "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.025), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
 }
-RULES = ((0.005, None), (0.0, 0.1), (0.0, 0.3), (0.0, 1.0), (0.0, 3.0))
+RULES = ((0.005, None), *((None, product) for product in (0.1, 0.3, 1.0, 3.0)))
 """lam, or the product mu*lam, that is kept fixed; besides lam = 0."""
-RULE_ALPHAS = {
-    "small": [1.1, 1.2, 1.3, 1.5],
-    "paper": [1.1, 1.12, 1.14, 1.18, 1.22, 1.26, 1.3, 1.35, 1.4, 1.5, 1.6, 1.7],
-}
+RULE_ALPHAS = {"small": [1.1, 1.2, 1.3, 1.5], "paper": [1.1, 1.13, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6]}
 TEMPERATURES = (
     ("mu_leave", "-", "", BLUE, "$m$ begins to grow"),
     ("mu_dynamical", "--", "o", RED, "clusters form"),
@@ -65,25 +65,30 @@ RESIDUALS = (
 
 
 def compute(context: Context) -> Columns:
-    """A row for each alpha at lam = 0, then at each rule; nan where there is no such transition."""
+    """A row for each alpha at lam = 0, then, of the followed branch alone, at each rule; nan where there is none."""
     alphas, fewer = ALPHAS[context.scale], RULE_ALPHAS[context.scale]
-    jobs = [(alpha, 0.0, None) for alpha in alphas] + [(alpha, *rule) for rule in RULES for alpha in fewer]
+    jobs: list[Callable[[], dict[str, Any]]] = [partial(_at_lam_0, alpha) for alpha in alphas]
+    jobs += [partial(_on_the_way, alpha, *rule) for rule in RULES for alpha in fewer]
     parts = []
     for count, job in enumerate(jobs):
         context.progress(count / len(jobs))
-        parts.append(_row(*job))
-    columns = stack(parts)
+        parts.append(job())
+    columns = stack(dict.fromkeys(parts[0], math.nan) | part for part in parts)
     return {name: np.where(np.isfinite(column), column, math.nan) for name, column in columns.items()}
 
 
-def _row(alpha: float, lam: float, product: float | None) -> dict[str, Any]:
-    row: dict[str, Any] = dict(traps([alpha], lam, product=product))
+def _at_lam_0(alpha: float) -> dict[str, Any]:
+    row: dict[str, Any] = dict(traps([alpha]))
     del row["converged"]  # a number that was not found is nan
-    mu_replicon, mu_crisis = math.nan, math.nan
-    if lam == 0.0 and product is None:
-        mu_replicon = mu_without_overlap(alpha, lambda point: point.replicon - 1)
-        mu_crisis = mu_without_overlap(alpha, lambda point: -point.complexity)
+    mu_replicon = mu_without_overlap(alpha, lambda point: point.replicon - 1)
+    mu_crisis = mu_without_overlap(alpha, lambda point: -point.complexity)
     return row | {"mu_replicon": mu_replicon, "mu_crisis": mu_crisis, "mse_y_crisis": _residual(alpha, mu_crisis)}
+
+
+def _on_the_way(alpha: float, lam: float | None, product: float | None) -> dict[str, Any]:
+    found = clusters_on_the_way(anneal_path(alpha, lam, product))
+    fixed = {"lam": math.nan if lam is None else lam, "product": math.nan if product is None else product}
+    return {"alpha": alpha, **fixed, **{f"{name}_followed": value for name, value in found._asdict().items()}}
 
 
 def mu_without_overlap(alpha: float, level: Callable[[Point], float]) -> float:

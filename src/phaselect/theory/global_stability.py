@@ -37,6 +37,8 @@ def cluster_growth(state: State, control: Control) -> float:
         return -growth_of_odds(math.exp(log_odds), state, control)
 
     best = int(np.argmin([decay(log_odds) for log_odds in LOG_ODDS]))
-    around = LOG_ODDS[max(best - 1, 0)], LOG_ODDS[min(best + 1, LOG_ODDS.size - 1)]
-    refined = minimize_scalar(decay, bounds=around, method="bounded", options={"xatol": 1e-2})
+    if best == 0:
+        return max(-decay(LOG_ODDS[0]), replicon(state, control))
+    around = LOG_ODDS[best - 1], LOG_ODDS[min(best + 1, LOG_ODDS.size - 1)]
+    refined = minimize_scalar(decay, bounds=around, method="bounded", options={"xatol": 0.05})
     return max(-float(refined.fun), replicon(state, control))
