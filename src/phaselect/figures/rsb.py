@@ -45,7 +45,7 @@ CAPTION = (
 MU_RANGE = (0.01, 1e5)
 ALPHAS = {
     "small": [1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.51, 1.52, 1.53, 1.54, 1.55, 1.6, 1.65, 1.7, 1.8, 1.9],
-    "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.025), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
+    "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.05), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
 }
 RULES = ((0.005, None), *((None, product) for product in (0.1, 0.3, 1.0, 3.0)))
 """lam, or the product mu*lam, that is kept fixed; besides lam = 0."""
