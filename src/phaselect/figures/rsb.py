@@ -140,5 +140,5 @@ def _draw_growth(axes: Axes, table: Table) -> None:
         )
         axes.plot(own["alpha"][clusters], own["growth_followed"][clusters], marker, ms=4, color=colour)
     axes.axhline(1, color=GREY, lw=0.7, ls=":")
-    axes.set(xlabel=ALPHA, ylabel="largest growth of clusters on the way")
+    axes.set(xlabel=ALPHA, ylabel="growth of clusters on the way")
     axes.legend()

@@ -23,7 +23,7 @@ FINER = 8
 
 
 class OnTheWay(NamedTuple):
-    """mu of the first clusters, infinite without any; the overlap m there, or the last one; the largest growth."""
+    """mu of the first clusters, infinite without any; the overlap m there, or the last one; the largest growth met."""
 
     mu: float
     m: float
