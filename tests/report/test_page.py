@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from phaselect.cli.main import main
-from phaselect.figures import style
+from phaselect.figures import gallery
 from phaselect.figures.gallery import FIGURES
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
@@ -21,7 +21,7 @@ QUIET = [
 ]
 
 
-def only_one_pdf(figure, path, save=style.save):
+def only_one_pdf(figure, path, save=gallery.save):
     """To write a .pdf takes longer than all else together, and one is as good as all."""
     if path.suffix == ".pdf" and path.stem != "rsb":
         path.touch()
@@ -33,7 +33,7 @@ def only_one_pdf(figure, path, save=style.save):
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(style, "save", only_one_pdf)
+        patch.setattr(gallery, "save", only_one_pdf)
         done = CliRunner().invoke(main, ["report", "--from", str(TABLES), "--out", str(folder)])
     assert done.exit_code == 0, done.output
     return folder
