@@ -19,6 +19,7 @@ COLUMNS = (
     "m can grow from mu",
     "clusters form at mu",
     "few dominate from mu",
+    "on the way of a slow anneal at mu",
     "MSE_y where they form",
     "MSE_y of the best",
     "SA found the signal",
@@ -35,14 +36,15 @@ def main() -> None:
         f"Anneals: N = {N}, {INSTANCES} instances, {SWEEPS} sweeps at each mu from 0.5 to 3000 in steps of 10 %.",
         "",
         f"| {' | '.join(COLUMNS)} |",
-        "|---|---|---|---|---|---|---|---|",
+        "|" + "---|" * len(COLUMNS),
     ]
     print("\n".join(lines), flush=True)
     for alpha in ALPHAS:
         row = {name: float(column[0]) for name, column in theory.traps([alpha]).items()}
         found, stuck = anneals(alpha)
         numbers = [
-            f"{row[name]:.4g}" for name in ("mu_leave", "mu_dynamical", "mu_static", "mse_y_dynamical", "mse_y_ground")
+            f"{row[name]:.4g}"
+            for name in ("mu_leave", "mu_dynamical", "mu_static", "mu_followed", "mse_y_dynamical", "mse_y_ground")
         ]
         spread = f"{np.mean(stuck):.3g} ± {np.std(stuck):.1g}" if stuck else "-"
         lines.append(f"| {alpha} | {' | '.join(numbers)} | {found} of {INSTANCES} | {spread} |")

@@ -28,19 +28,23 @@ TRAPS = {
     "mu_static": [27.6055, 2.91488],
     "mse_y_dynamical": [0.00840491, 0.0637598],
     "mse_y_ground": [0.00372996, 0.0119103],
+    "mu_followed": [19.4935, math.inf],
+    "m_followed": [0.0, 0.897345],
+    "growth_followed": [1.0, 0.852956],
     "converged": [True, True],
 }
 
 
-def known_traps(progress):
-    progress(0.5)
-    return {name: np.array(values) for name, values in TRAPS.items()}
+def known_traps(alphas):
+    row = {name: np.array(values)[[TRAPS["alpha"].index(alphas[0])]] for name, values in TRAPS.items()}
+    return row | {"product": np.array([math.nan])}
 
 
 @pytest.mark.slow
 def test_the_traps_given_are_those_of_the_theory():
-    for name, values in theory.traps([1.5, 1.7]).items():
-        np.testing.assert_allclose(values, TRAPS[name], rtol=1e-4)
+    found = theory.traps([1.5, 1.7])
+    for name, values in TRAPS.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-4)
 
 
 CHEAP = {  # module: smaller grids
@@ -59,7 +63,12 @@ CHEAP = {  # module: smaller grids
         "LAMS": (0.0, 0.005, 0.1),
         "THRESHOLDS": {name: at.__getitem__ for name, at in THRESHOLDS.items()},
     },
-    "rsb": {"ALPHAS": {"small": [1.5, 1.7]}, "traps": lambda alphas, progress: known_traps(progress)},
+    "rsb": {
+        "ALPHAS": {"small": [1.5, 1.7]},
+        "RULES": ((None, 0.1),),
+        "RULE_ALPHAS": {"small": [1.15, 1.2]},  # without overlap, which is quick
+        "traps": known_traps,
+    },
     "stabilities": {"SIZES": {"small": (200, 8, 5)}},
 }
 PANELS = {
@@ -69,7 +78,7 @@ PANELS = {
     "critical_product": 1,
     "local_stability": 2,
     "regularisation": 4,
-    "rsb": 2,
+    "rsb": 3,
     "stabilities": 3,
 }
 
@@ -265,7 +274,10 @@ def test_matched_product_needs_fewest(tables):
 
 
 def test_failure_of_replica_symmetry(tables):
-    table = tables("rsb")
+    table = tables("rsb").where(lam=0.0)
+    weak = tables("rsb").where(product=0.1)
+    assert weak["mu_followed"][0] == pytest.approx(481.36, rel=1e-4)
+    assert (weak["growth_followed"] == 1).all()
     early, late = table.where(alpha=1.5), table.where(alpha=1.7)
     assert early["mu_crisis"][0] == pytest.approx(theory.entropy_crisis(1.5), rel=1e-6)
     assert early["mu_dynamical"][0] == pytest.approx(19.493, abs=1e-2)
@@ -274,6 +286,8 @@ def test_failure_of_replica_symmetry(tables):
     assert np.isnan(early["mu_leave"][0])
     assert late["mu_replicon"][0] == pytest.approx(late["mu_dynamical"][0], rel=1e-3)  # continuously born
     assert late["mu_leave"][0] == pytest.approx(17 / 12, rel=1e-6)
+    assert np.isnan(late["mu_followed"][0])  # and yet an anneal meets no clusters
+    assert late["growth_followed"][0] < 0.9
     assert (table["mse_y_crisis"] < table["mse_y_ground"]).all()
     assert (table["mse_y_ground"] < table["mse_y_dynamical"]).all()
 

@@ -35,7 +35,7 @@ CALLS = {  # arguments that make sense
     "state_evolution": {"alpha": 1.3, "schedule": SCHEDULE, "n": 100, "m0": None, "damping": 0.3},
     "static_transition": {"alpha": 1.7, "lam": 0.0},
     "transitions": {"alpha": 1.6, "lam": 0.0},
-    "traps": {"alphas": [1.7], "lam": 0.0},
+    "traps": {"alphas": [1.7], "product": 1.0},
 }
 SENSELESS = {
     **dict.fromkeys(("alphas", "mus", "gaps"), (math.nan, [math.nan], [math.inf], ["many"], None)),

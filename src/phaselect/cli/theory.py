@@ -263,25 +263,33 @@ def bayes(alpha: tuple[float, ...], as_json: bool, out: str | None, plot: str | 
     _plot(lambda: draw_bayes(results), plot)
 
 
-@example("phaselect theory clusters --alpha 1.5", "phaselect theory clusters --alpha 1.3 --alpha 1.5 --plot trap.png")
+@example(
+    "phaselect theory clusters --alpha 1.5",
+    "phaselect theory clusters --alpha 1.3 --alpha 1.5 --plot trap.png",
+    "phaselect theory clusters --alpha 1.2 --product 1",
+)
 @theory.command()
 @click.option("--alpha", type=float, multiple=True, required=True, help="Measurements per unknown; may be repeated.")
 @click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
+@click.option("--product", type=float, help="Keep mu*lam fixed at this instead.")
 @outputs
-def clusters(alpha: tuple[float, ...], lam: float, as_json: bool, out: str | None, plot: str | None) -> None:
+def clusters(
+    alpha: tuple[float, ...], lam: float, product: float | None, as_json: bool, out: str | None, plot: str | None
+) -> None:
     """One step of replica symmetry breaking: where sign vectors gather in clusters, and how well the best of them fit.
 
-    Columns: mu_leave, an overlap with the signal begins to grow (inf: never); mu_dynamical, clusters form; mu_static,
-    few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan: there are
-    none, or, where not converged, not found). An anneal that has not found the signal by mu_dynamical is trapped
-    between the two misfits.
+    Without overlap: mu_leave, an overlap with the signal begins to grow (inf: never); mu_dynamical, clusters form;
+    mu_static, few of them dominate; mse_y_dynamical, the misfit where they form; mse_y_ground, that of the best (nan:
+    there are none, or, where not converged, not found). On the way of an infinitely slow anneal to the signal:
+    mu_followed, clusters form (inf: never), m_followed, the overlap there or the last one, growth_followed, the largest
+    growth of clusters (1: they form).
     """
     from phaselect.figures.plots import draw_traps
     from phaselect.theory import traps
 
     _check_outputs(out, plot)
     with work_bar() as bar:
-        table = traps(sorted(alpha), lam, progress=bar.share)
+        table = traps(sorted(alpha), lam, product=product, progress=bar.share)
     emit(table, out, as_json)
     _warn_unconverged(table["converged"])
     _plot(lambda: draw_traps(table), plot)

@@ -44,6 +44,7 @@ FIGURES = (
     "solvers",
     "population",
     "rsb",
+    "rates",
     "collapse",
     "matrices",
     "growth",

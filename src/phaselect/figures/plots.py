@@ -132,22 +132,23 @@ def draw_traps(table: Branch) -> Figure:
     figure, (left, right) = panels(2)
     alpha = table["alpha"]
     temperatures = (
-        ("mu_leave", "-", BLUE, "$m$ begins to grow"),
-        ("mu_dynamical", "--", RED, "clusters form"),
-        ("mu_static", ":", GREEN, "few clusters dominate"),
+        ("mu_leave", "o-", BLUE, "$m$ begins to grow"),
+        ("mu_dynamical", "o--", RED, "clusters form at $m = 0$"),
+        ("mu_static", "o:", GREEN, "few clusters dominate"),
+        ("mu_followed", "x", "black", "clusters form on the way"),
     )
     misfits = (
-        ("mse_y_dynamical", "--", RED, "where clusters form"),
-        ("mse_y_ground", ":", GREEN, "best without the signal"),
+        ("mse_y_dynamical", "o--", RED, "where clusters form"),
+        ("mse_y_ground", "o:", GREEN, "best without the signal"),
     )
     for axes, lines, label in ((left, temperatures, MU), (right, misfits, MSE_Y)):
         for name, style, colour, text in lines:
-            if not np.isfinite(table[name]).any():
-                continue
-            values = np.where(np.isfinite(table[name]), table[name], np.nan)
-            axes.plot(alpha, values, style, marker="o", ms=3, color=colour, label=text)
+            if np.isfinite(table[name]).any():
+                values = np.where(np.isfinite(table[name]), table[name], np.nan)
+                axes.plot(alpha, values, style, ms=6 if style == "x" else 3, color=colour, label=text)
         axes.set(xlabel=ALPHA, ylabel=label)
         logarithmic(axes, "y", np.concatenate([table[name] for name, *_ in lines]))
         axes.legend()
-    figure.suptitle(rf"$\lambda = {table['lam'][0]:g}$")
+    lam, product = table["lam"][0], table["product"][0]
+    figure.suptitle(rf"$\lambda = {lam:g}$" if np.isfinite(lam) else rf"$\mu\lambda = {product:g}$")
     return figure

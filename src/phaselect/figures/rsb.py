@@ -1,33 +1,55 @@
-"""Where replica symmetry fails without regulariser, and what clusters of sign vectors do to an anneal."""
+"""Where replica symmetry fails: clusters of sign vectors without overlap, and on the way of an anneal."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.base.tables import Columns, Table
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, MSE_Y, MU, ORANGE, RED, letter, logarithmic, panels
+from phaselect.figures.style import (
+    ALPHA,
+    BLUE,
+    GREEN,
+    GREY,
+    MSE_Y,
+    MU,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    letter,
+    logarithmic,
+    panels,
+)
 from phaselect.theory import Point, saddle_point_at_sign_overlap, traps
+from phaselect.theory.continuation import anneal_path
+from phaselect.theory.on_the_way import clusters_on_the_way
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CAPTION = (
-    "Failure of replica symmetry at zero overlap, without regulariser. (a) Inverse temperatures at which the overlap "
-    "begins to grow, at which clusters of sign vectors form and a few of them dominate (one step of replica symmetry "
-    "breaking), at which the point of zero overlap becomes locally unstable, and at which its complexity vanishes. (b) "
-    "Residual where clusters form, of the best sign vectors without overlap, and where that complexity vanishes."
+    "Failure of replica symmetry. At zero overlap, without regulariser: (a) where the overlap begins to grow, clusters "
+    "of sign vectors form, a few of them dominate (one step of replica symmetry breaking), the point becomes locally "
+    "unstable, and its complexity vanishes; (b) the residual where clusters form, of the best sign vectors, and where "
+    "that complexity vanishes. (c) On the branch of an infinitely slow anneal, until it finds the signal: the largest "
+    "growth of clusters. From 1 on (filled) they form on the way."
 )
 MU_RANGE = (0.01, 1e5)
 ALPHAS = {
     "small": [1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.51, 1.52, 1.53, 1.54, 1.55, 1.6, 1.65, 1.7, 1.8, 1.9],
-    "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.025), *np.arange(1.5, 1.56, 0.01)], 3)).tolist(),
+    "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.05), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
 }
+RULES = ((0.005, None), *((None, product) for product in (0.1, 0.3, 1.0, 3.0)))
+"""lam, or the product mu*lam, that is kept fixed; besides lam = 0."""
+RULE_ALPHAS = {"small": [1.1, 1.2, 1.3, 1.5], "paper": [1.1, 1.13, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6]}
 TEMPERATURES = (
     ("mu_leave", "-", "", BLUE, "$m$ begins to grow"),
     ("mu_dynamical", "--", "o", RED, "clusters form"),
@@ -43,14 +65,30 @@ RESIDUALS = (
 
 
 def compute(context: Context) -> Columns:
-    """A row for each alpha; nan where there is no such transition."""
-    alphas = ALPHAS[context.scale]
-    columns = traps(alphas, progress=context.progress)
-    del columns["converged"]  # a number that was not found is nan
-    columns["mu_replicon"] = np.array([mu_without_overlap(alpha, lambda point: point.replicon - 1) for alpha in alphas])
-    columns["mu_crisis"] = np.array([mu_without_overlap(alpha, lambda point: -point.complexity) for alpha in alphas])
-    columns["mse_y_crisis"] = np.array(list(map(_residual, alphas, columns["mu_crisis"].tolist())))
+    """A row for each alpha at lam = 0, then, of the followed branch alone, at each rule; nan where there is none."""
+    alphas, fewer = ALPHAS[context.scale], RULE_ALPHAS[context.scale]
+    jobs: list[Callable[[], dict[str, Any]]] = [partial(_at_lam_0, alpha) for alpha in alphas]
+    jobs += [partial(_on_the_way, alpha, *rule) for rule in RULES for alpha in fewer]
+    parts = []
+    for count, job in enumerate(jobs):
+        context.progress(count / len(jobs))
+        parts.append(job())
+    columns = stack(dict.fromkeys(parts[0], math.nan) | part for part in parts)
     return {name: np.where(np.isfinite(column), column, math.nan) for name, column in columns.items()}
+
+
+def _at_lam_0(alpha: float) -> dict[str, Any]:
+    row: dict[str, Any] = dict(traps([alpha]))
+    del row["converged"]  # a number that was not found is nan
+    mu_replicon = mu_without_overlap(alpha, lambda point: point.replicon - 1)
+    mu_crisis = mu_without_overlap(alpha, lambda point: -point.complexity)
+    return row | {"mu_replicon": mu_replicon, "mu_crisis": mu_crisis, "mse_y_crisis": _residual(alpha, mu_crisis)}
+
+
+def _on_the_way(alpha: float, lam: float | None, product: float | None) -> dict[str, Any]:
+    found = clusters_on_the_way(anneal_path(alpha, lam, product))
+    fixed = {"lam": math.nan if lam is None else lam, "product": math.nan if product is None else product}
+    return {"alpha": alpha, **fixed, **{f"{name}_followed": value for name, value in found._asdict().items()}}
 
 
 def mu_without_overlap(alpha: float, level: Callable[[Point], float]) -> float:
@@ -76,13 +114,31 @@ def _without_overlap(alpha: float, mu: float) -> Point:
 
 
 def draw(table: Table) -> Figure:
-    """Temperatures and residuals against alpha."""
-    figure, axes = panels(2)
-    for panel, lines, label in zip(axes, (TEMPERATURES, RESIDUALS), (MU, MSE_Y), strict=True):
+    """Temperatures and residuals without overlap, and the growth of clusters on the way, against alpha."""
+    figure, axes = panels(3)
+    without = table.where(lam=0.0)
+    for panel, lines, label in zip(axes, (TEMPERATURES, RESIDUALS), (MU, MSE_Y), strict=False):
         for name, dash, marker, colour, text in lines:
-            panel.plot(table["alpha"], table[name], dash, marker=marker, ms=3, color=colour, label=text)
+            panel.plot(without["alpha"], without[name], dash, marker=marker, ms=3, color=colour, label=text)
         panel.set(xlabel=ALPHA, ylabel=label)
-        logarithmic(panel, "y", np.concatenate([table[name] for name, *_ in lines]))
+        logarithmic(panel, "y", np.concatenate([without[name] for name, *_ in lines]))
         panel.legend()
+    _draw_growth(axes[2], table)
     letter(axes)
     return figure
+
+
+def _draw_growth(axes: Axes, table: Table) -> None:
+    rules = [(rf"$\lambda = {lam:g}$", table.where(lam=lam)) for lam in table.values("lam") if math.isfinite(lam)]
+    products = [product for product in table.values("product") if math.isfinite(product)]
+    rules += [(rf"$\mu\lambda = {product:g}$", table.where(product=product)) for product in products]
+    looks = ((BLUE, "o"), (SKY, "s"), (GREEN, "^"), (ORANGE, "v"), (RED, "D"), (PINK, "P"))
+    for (label, own), (colour, marker) in zip(rules, looks, strict=False):
+        clusters = own["growth_followed"] >= 1
+        axes.plot(
+            own["alpha"], own["growth_followed"], "-", marker=marker, ms=4, mfc="white", color=colour, label=label
+        )
+        axes.plot(own["alpha"][clusters], own["growth_followed"][clusters], marker, ms=4, color=colour)
+    axes.axhline(1, color=GREY, lw=0.7, ls=":")
+    axes.set(xlabel=ALPHA, ylabel="growth of clusters on the way")
+    axes.legend()

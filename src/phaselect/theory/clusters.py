@@ -73,12 +73,12 @@ def _inside(
     """
     stretched = s2 + tau * D1
     width = math.sqrt(D1 * s2 / stretched)
-    result = np.empty((7, u0.size))
+    result = np.zeros((7, u0.size))
     for o in range(u0.size):
         u = u0[o]
         peaks = (phi - 0.5 * (w0[o] - u) ** 2 / stretched, -phi - 0.5 * (w0[o] + u) ** 2 / stretched)
         top = max(peaks[0], peaks[1])
-        total, sums = 0.0, np.zeros(6)
+        total = 0.0
         for side in (1, -1):
             centre = (w0[o] * s2 + tau * side * u * D1) / stretched
             cut = min(max((-phi * s2 / u - centre) / width, -TAIL), TAIL)
@@ -97,14 +97,15 @@ def _inside(
                     tanh = math.copysign((1 - decay) / (1 + decay), x)
                     force = (u * tanh - w) / s2
                     total += weight
-                    sums[0] += weight * (excess + side * phi - 0.5 * (w - side * u) ** 2 / s2)
-                    sums[1] += weight * force
-                    sums[2] += weight * force * force
-                    sums[3] += weight * (u * u * (1 - tanh * tanh) / s2 - 1) / s2
-                    sums[4] += weight * (u * u + w * w - 2 * u * w * tanh)
-                    sums[5] += weight * tanh
+                    result[1, o] += weight * (excess + side * phi - 0.5 * (w - side * u) ** 2 / s2)
+                    result[2, o] += weight * force
+                    result[3, o] += weight * force * force
+                    result[4, o] += weight * (u * u * (1 - tanh * tanh) / s2 - 1) / s2
+                    result[5, o] += weight * (u * u + w * w - 2 * u * w * tanh)
+                    result[6, o] += weight * tanh
         result[0, o] = top + math.log(total * math.sqrt(0.5 * s2 / (math.pi * stretched))) / tau
-        result[1:, o] = sums / total
+        for row in range(1, 7):  # an array expression takes seconds more to compile
+            result[row, o] /= total
     return result
 
 

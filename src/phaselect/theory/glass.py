@@ -1,13 +1,13 @@
-"""The glass that annealing without the signal ends in: where clusters of sign vectors form, and how well the best fit.
+"""The glass that an anneal may end in: where clusters of sign vectors form, and how well the best of them fit.
 
-All of it at tau and overlaps where clusters know nothing of the signal: m = p0 = 0.
+At m = p0 = 0, where clusters know nothing of the signal; and on the branch that an infinitely slow anneal follows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,8 +16,10 @@ from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.branch import Branch
 from phaselect.theory.cluster_points import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 from phaselect.theory.clusters import ClusterState
-from phaselect.theory.control import Control, numbers
+from phaselect.theory.continuation import AnnealPath, anneal_path
+from phaselect.theory.control import numbers
 from phaselect.theory.flow import growth_rates, paramagnet
+from phaselect.theory.on_the_way import clusters_on_the_way
 
 MU_MAX = 1e5
 """Beyond, the precision inside a cluster exceeds that between them so much that rounding shows."""
@@ -29,18 +31,18 @@ def dynamical_transition(alpha: float, lam: float = 0.0) -> float:
     Single-flip dynamics that has not found the signal by then falls out of equilibrium: it stays near the energy it
     has there. Infinite where no clusters are found up to mu = 1e5.
     """
+    return _dynamical(anneal_path(alpha, lam, None))
 
-    def at(mu: float, start: str | ClusterState) -> ClusterPoint:
-        return require_converged(one_step_rsb(alpha, mu, lam, start=start))
 
+def _dynamical(path: AnnealPath) -> float:
     last = next(
-        (point for mu in np.geomspace(1.0, MU_MAX, 30).tolist() if (point := at(mu, "paramagnet")).broken), None
+        (point for mu in np.geomspace(1.0, MU_MAX, 30).tolist() if (point := _at_tau_one(path, mu)).broken), None
     )
     if last is None:
         return math.inf
     ratio = 1.25
     while ratio > 1 + 1e-7:  # follow the clusters to smaller mu, in steps that shrink where they dissolve
-        point = at(last.mu / ratio, last.state)
+        point = _at_tau_one(path, last.mu / ratio, last.state)
         last, ratio = (point, ratio) if point.broken else (last, math.sqrt(ratio))
     return last.mu
 
@@ -50,18 +52,19 @@ def static_transition(alpha: float, lam: float = 0.0) -> float:
 
     Infinite beyond 1e5.
     """
-    return _static_after(dynamical_transition(alpha, lam), alpha, lam)
+    path = anneal_path(alpha, lam, None)
+    return _static_after(_dynamical(path), path)
 
 
-def _static_after(begin: float, alpha: float, lam: float) -> float:
+def _static_after(begin: float, path: AnnealPath) -> float:
     """The static transition, given the dynamical one."""
     if not math.isfinite(begin):
         return math.inf
 
     def complexity(log_mu: float) -> float:
-        return _at_tau_one(alpha, math.exp(log_mu), lam).complexity_clusters
+        return _at_tau_one(path, math.exp(log_mu)).complexity_clusters
 
-    born = _at_tau_one(alpha, 1.001 * begin, lam)
+    born = _at_tau_one(path, 1.001 * begin)
     low = math.log(begin) + 1e-5
     if born.p1 < 0.1 * born.V0 or complexity(low) <= 0:
         return begin  # the first clusters already dominate, as at a continuous transition
@@ -73,8 +76,8 @@ def _static_after(begin: float, alpha: float, lam: float) -> float:
     return math.exp(brentq(complexity, low, high, xtol=1e-8))
 
 
-def _at_tau_one(alpha: float, mu: float, lam: float) -> ClusterPoint:
-    return require_converged(one_step_rsb(alpha, mu, lam, start="paramagnet"))
+def _at_tau_one(path: AnnealPath, mu: float, start: str | ClusterState = "paramagnet") -> ClusterPoint:
+    return require_converged(one_step_rsb(path.alpha, mu, path.control(mu).lam, start=start))
 
 
 def ground_state(alpha: float, lam: float = 0.0) -> ClusterPoint:
@@ -83,41 +86,54 @@ def ground_state(alpha: float, lam: float = 0.0) -> ClusterPoint:
     Cooled by factors of 2 until the energy changes by less than 1e-4 of itself, or mu exceeds 2e5. InputError where
     no clusters dominate at any such mu.
     """
-    return _ground_after(static_transition(alpha, lam), alpha, lam)
+    path = anneal_path(alpha, lam, None)
+    return _ground_after(_static_after(_dynamical(path), path), path)
 
 
-def _ground_after(static: float, alpha: float, lam: float) -> ClusterPoint:
+def _ground_after(static: float, path: AnnealPath) -> ClusterPoint:
     """The ground state, given the static transition."""
     if not math.isfinite(static):
-        raise InputError(
-            f"alpha = {alpha:g}, lam = {lam:g}: no clusters dominate up to mu = {MU_MAX:g}; try a larger alpha"
-        )
-    point = equilibrium_clusters(alpha, 4 * static, lam, start="paramagnet")
+        where = f"alpha = {path.alpha:g}, lam = {path.lam:g}"
+        raise InputError(f"{where}: no clusters dominate up to mu = {MU_MAX:g}; try a larger alpha")
+    point = _equilibrium(path, 4 * static)
     while True:
-        colder = equilibrium_clusters(alpha, 2 * point.mu, lam, start="paramagnet")
+        colder = _equilibrium(path, 2 * point.mu)
         if abs(colder.energy - point.energy) < 1e-4 * point.energy or colder.mu > 2 * MU_MAX:
             return colder
         point = colder
 
 
-def traps(alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[float], None] | None = None) -> Branch:
-    """Where single-flip annealing that has not found the signal is trapped, one row per alpha.
+def _equilibrium(path: AnnealPath, mu: float) -> ClusterPoint:
+    return equilibrium_clusters(path.alpha, mu, path.control(mu).lam, start="paramagnet")
 
-    Columns: alpha, lam; mu_leave, where the uninformed branch leaves m = 0 (infinite where never); mu_dynamical and
-    mu_static, the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the best
-    sign vectors without overlap. An anneal escapes only between mu_leave and mu_dynamical, if there is room. Beyond
-    mu = 1e5: infinite, and nan. Where `converged` is False, what could not be computed is nan too.
+
+def traps(
+    alphas: Sequence[float],
+    lam: float = 0.0,
+    *,
+    product: float | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Branch:
+    """Where single-flip annealing at fixed lam, or at fixed `mu*lam = product`, is trapped: one row per alpha.
+
+    Columns: alpha, lam, product (nan: the other of the two is fixed). At m = 0, where an anneal that has not found the
+    signal stays: mu_leave, where the uninformed branch leaves it (infinite where never); mu_dynamical and mu_static,
+    the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the best sign vectors
+    without overlap. On the branch that an infinitely slow anneal follows, until it has found the signal (m > 0.9):
+    mu_followed, where clusters form on it (infinite where they do not), m_followed, the overlap there or, without
+    clusters, the last one, and growth_followed, the largest growth of clusters on the way (below 1 there are none).
+    Beyond mu = 1e5: infinite, and nan. Where `converged` is False, what could not be computed is nan too.
     """
     alphas = numbers("alphas", alphas)
-    for alpha in alphas:
-        Control(alpha, 1.0, lam)  # bad input before any work
+    paths = [anneal_path(alpha, None if product is not None and lam == 0 else lam, product) for alpha in alphas]
     rows = []
-    for count, alpha in enumerate(alphas):
+    for count, path in enumerate(paths):
         if progress is not None:
             progress(count / len(alphas))
-        rows.append(_trap(alpha, lam))
+        rows.append(_trap(path))
     columns = {name: np.array([getattr(row, name) for row in rows]) for name in Trap._fields}
-    return {"alpha": np.array(alphas), "lam": np.full(len(alphas), lam), **columns}
+    fixed = {"lam": lam if product is None else math.nan, "product": math.nan if product is None else product}
+    return {"alpha": np.array(alphas), **{name: np.full(len(alphas), it) for name, it in fixed.items()}, **columns}
 
 
 class Trap(NamedTuple):
@@ -128,31 +144,47 @@ class Trap(NamedTuple):
     mu_static: float = math.nan
     mse_y_dynamical: float = math.nan
     mse_y_ground: float = math.nan
+    mu_followed: float = math.nan
+    m_followed: float = math.nan
+    growth_followed: float = math.nan
     converged: bool = False
 
 
-def _trap(alpha: float, lam: float) -> Trap:
+def _trap(path: AnnealPath) -> Trap:
     """As far as the computation gets."""
-    found = Trap(_leaves_paramagnet(alpha, lam))
-    try:
-        dynamical = dynamical_transition(alpha, lam)
-        found = found._replace(mu_dynamical=dynamical)
-        if math.isfinite(dynamical):
-            found = found._replace(mse_y_dynamical=_at_tau_one(alpha, dynamical, lam).mse_y)
-        static = _static_after(dynamical, alpha, lam)
-        found = found._replace(mu_static=static)
-        if math.isfinite(static):
-            found = found._replace(mse_y_ground=_ground_after(static, alpha, lam).mse_y)
-    except TheoryError:
-        return found
-    return found._replace(converged=True)
+    found, complete = Trap(_leaves_paramagnet(path)), True
+    for part in (_followed, _without_overlap):
+        try:
+            for columns in part(path):
+                found = found._replace(**columns)
+        except TheoryError:
+            complete = False
+    return found._replace(converged=complete)
 
 
-def _leaves_paramagnet(alpha: float, lam: float) -> float:
+def _without_overlap(path: AnnealPath) -> Iterator[dict[str, Any]]:
+    """The transitions at m = 0, and what follows from each."""
+    dynamical = _dynamical(path)
+    yield {"mu_dynamical": dynamical}
+    if math.isfinite(dynamical):
+        yield {"mse_y_dynamical": _at_tau_one(path, dynamical).mse_y}
+    static = _static_after(dynamical, path)
+    yield {"mu_static": static}
+    if math.isfinite(static):
+        yield {"mse_y_ground": _ground_after(static, path).mse_y}
+
+
+def _followed(path: AnnealPath) -> Iterator[dict[str, Any]]:
+    """What there is on the branch."""
+    found = clusters_on_the_way(path)
+    yield {"mu_followed": found.mu, "m_followed": found.m, "growth_followed": found.growth}
+
+
+def _leaves_paramagnet(path: AnnealPath) -> float:
     """mu at which a small overlap with the signal begins to grow."""
 
     def growth(log_mu: float) -> float:
-        control = Control(alpha, math.exp(log_mu), lam)
+        control = path.control(math.exp(log_mu))
         return growth_rates(paramagnet(control), control).m - 1
 
     grid = np.linspace(math.log(0.01), math.log(MU_MAX), 100).tolist()

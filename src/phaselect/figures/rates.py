@@ -1,0 +1,57 @@
+"""Simulated annealing at constant lam, ever more slowly: is it a trap that stops it, or haste?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phaselect.base.tables import Columns, Table
+from phaselect.experiments.success import success_table, timed_on_one_core
+from phaselect.figures.context import Context
+from phaselect.figures.style import letter, logarithmic, panels, shades
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CAPTION = (
+    "Share of the same random instances that simulated annealing recovers, with 95 % Wilson intervals, against the "
+    "sweeps that it spends while mu grows by a factor of e, (a) without regulariser and (b) at lambda = 0.005. Replica "
+    "symmetry has infinitely slow anneals recover from alpha = 1.584 (a) and 1.130 (b) on."
+)
+SWEEPS = 100  # per temperature, of the schedules behind the preset
+LAM = {"sa": 0.0, "sa-fixed": 0.005}
+
+
+def compute(context: Context) -> Columns:
+    """A row for each lam, alpha and rate of the preset sweep."""
+    found = success_table(timed_on_one_core(context.rows("rates")))
+    names = ("n", "alpha", "eps", "trials", "crashed", "successes", "seconds")
+    return {
+        "lam": np.array([LAM[solver] for solver in found["solver"].tolist()]),
+        **{name: found[name] for name in names},
+        "sweeps": SWEEPS / np.log1p(found["eps"]),
+        **{"value": found["p"], "low": found["p_low"], "high": found["p_high"]},
+    }
+
+
+def draw(table: Table) -> Figure:
+    """A panel for each lam."""
+    figure, axes = panels(2)
+    for panel, lam in zip(axes, (0.0, 0.005), strict=True):
+        own = table.where(lam=lam)
+        alphas = sorted(own.values("alpha"))
+        for colour, alpha in zip(shades(max(2, len(alphas))), alphas, strict=False):
+            rows = own.where(alpha=alpha)
+            rows = rows.take(np.argsort(rows["sweeps"]))
+            bars = np.maximum([rows["value"] - rows["low"], rows["high"] - rows["value"]], 0.0)
+            label = rf"$\alpha = {alpha:g}$ ({rows['trials'].min():.0f} instances)"
+            panel.errorbar(
+                rows["sweeps"], rows["value"], yerr=bars, fmt="o-", ms=3, capsize=2, color=colour, label=label
+            )
+        panel.set(xlabel="sweeps per e-fold of $\\mu$", ylabel="share of instances recovered", ylim=(-0.03, 1.05))
+        panel.set_title(rf"$N = {table['n'].max():.0f}$, $\lambda = {lam:g}$")
+        logarithmic(panel, "x", table["sweeps"])
+        panel.legend(loc="upper left")
+    letter(axes)
+    return figure
