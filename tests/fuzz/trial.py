@@ -101,7 +101,11 @@ def alone(data, system):
 def proves_it(data, result):
     """Is the rival that came with an answer one? To refuse a certificate, a rival within some roundings is enough.
 
-    Roundings of the coarser of A and y: what is given in float32 may have been rounded to it.
+    Roundings of y, or of the coarser of A and y: what is given in float32 may have been rounded to it, or not.
     """
-    rival, system = result.rival, System(*data, eps=max(np.finfo(array.dtype).eps for array in data[:2]))
-    return rival is not None and system.nearly_fits(rival, DOUBT) and system.differ(rival, result.x, DOUBT)
+    systems = [
+        System(*data, eps=max(np.finfo(array.dtype).eps for array in arrays)) for arrays in (data[1:2], data[:2])
+    ]
+    return result.rival is not None and any(
+        system.nearly_fits(result.rival, DOUBT) and system.differ(result.rival, result.x, DOUBT) for system in systems
+    )

@@ -62,9 +62,10 @@ class Outcome:
         """Is it the same x, up to its sign? Two that fit exactly, with the same signs, differ by rounding alone."""
         x, own = other.answer.x, self.answer.x
         both = self.grade in EXACT and other.grade in EXACT
-        apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x)) / np.linalg.norm(x)
+        apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x))
         same_signs = np.abs(self.answer.signs @ other.answer.signs) == self.answer.signs.size
-        return bool(apart <= (SAME_EXACTLY if both else SAME_NEARLY) or (both and same_signs))
+        close = apart <= (SAME_EXACTLY if both else SAME_NEARLY) * np.linalg.norm(x)
+        return bool(close or (both and same_signs))
 
     def with_rival(self, other: Outcome) -> Outcome:
         """The other answer fits as well."""

@@ -118,8 +118,9 @@ class Dense(InMemory):
         parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
         return np.asarray(sum(block.T @ part for block, part in parts))
 
-    def _float64_blocks(self, rows: int = BLOCK_ROWS) -> Iterator[NDArray[np.float64]]:
+    def _float64_blocks(self, rows: int | None = None) -> Iterator[NDArray[np.float64]]:
         """A by blocks of rows, so that a float32 matrix is never copied whole."""
+        rows = rows or BLOCK_ROWS
         for start in range(0, self.shape[0], rows):
             yield self.A[start : start + rows].astype(np.float64, copy=False)
 

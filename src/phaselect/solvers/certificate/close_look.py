@@ -87,9 +87,12 @@ class CloseLook(NamedTuple):
         return bool(np.all(left <= roundings * self.rounding * size))
 
     def differs(self, x: Vector) -> bool:
-        """Does it differ from the answer, up to its sign, in a way that measurements see?"""
-        side = 1.0 if x @ self.x >= 0 else -1.0
-        return bool(np.any(np.abs(self.A @ (x - side * self.x)) > 1e3 * self.rounding * sizes(self.A, self.y, self.x)))
+        """Does it differ from the answer, up to its sign, in a way that measurements see, by more than rounding?"""
+        step = x - (1.0 if x @ self.x >= 0 else -1.0) * self.x
+        seen = np.abs(self.A @ step) > 1e3 * self.rounding * sizes(self.A, self.y, self.x)
+        lengths = lengths_of(self.A)
+        apart = np.max(np.abs(step) * lengths) > 100 * self.rounding * np.max(np.abs(self.x) * lengths)
+        return bool(seen.any() and apart)
 
 
 def affordable(problem: Normalised) -> bool:
