@@ -7,7 +7,6 @@ no sign to choose: they are linear constraints, and only what they leave free of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +15,16 @@ from numpy.typing import NDArray
 from phaselect.backends.interface import Vector
 from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
-from phaselect.solvers.certificate.digits import cleaned, lengths_of, sizes, unit_of, versions
+from phaselect.solvers.certificate.digits import anything_like, lengths_of, sizes, unit_of, versions
 
 EXACT = 16.0
 """Residual up to which a fit is exact, in units of the rounding of its terms; right answers leave about 1."""
 SAME = 4.0
 """A rival may leave so many times more: two answers that rounding cannot tell apart are no reason for a certificate."""
-NEARLY = 1e10
-"""The same for a rival that is not yet computed to all digits."""
+NEARLY = 1e-6
+"""The same, over what could be seen, for a rival that is not yet computed to all digits."""
+UNSEEN = 1e-3
+"""Relative difference that makes another x where measurements see none: less may be rounding of a poor condition."""
 UNEVEN = 100.0
 """How much larger the rounding of other answers may be before they are looked for with that in mind."""
 NULL = 1e-11
@@ -69,30 +70,31 @@ class CloseLook(NamedTuple):
 
     def first_rival(self, candidates: Iterable[Vector]) -> Vector | None:
         """The first of the candidates for x that fits as well, and is another x."""
-        near = filter(self._nearly_fits, candidates)
-        exact = filter(self.fits, chain.from_iterable(versions(self.A, self.y, x) for x in near))
-        return next(filter(self.differs, exact), None)
-
-    def _nearly_fits(self, x: Vector) -> bool:
-        return self.fits(x, NEARLY) or self.fits(cleaned(self.A, x), NEARLY)
+        best = (min(versions(self.A, self.y, x), key=self.misfit) for x in filter(self._nearly_fits, candidates))
+        return next((x for x in best if self.misfit(x) <= SAME * EXACT and self.differs(x)), None)
 
     def from_signed(self, v: Vector) -> Vector:
         """The x that fits signed measurements, given for `rows`, best."""
         return np.asarray(self.basis @ np.linalg.lstsq(self.B, v, rcond=None)[0] / self.lengths)
 
-    def fits(self, x: Vector, roundings: float = SAME * EXACT) -> bool:
-        """Does it fit the data as well as the answer, up to rounding?"""
-        left = np.abs(np.abs(self.A @ x) - self.y)
+    def misfit(self, x: Vector) -> float:
+        """Of the data, in units of the rounding of x or of the answer."""
         size = np.maximum(sizes(self.A, self.y, x), sizes(self.A, self.y, self.x))
-        return bool(np.all(left <= roundings * self.rounding * size))
+        left = np.abs(np.abs(self.A @ x) - self.y)
+        return float(np.max(left / np.maximum(self.rounding * size, 1e-300)))
+
+    def _nearly_fits(self, x: Vector) -> bool:
+        """Could it fit, once it is computed to all digits?"""
+        could_see = np.abs(self.A) @ anything_like(self.A, x)
+        return bool(np.all(np.abs(np.abs(self.A @ x) - self.y) <= NEARLY * could_see))
 
     def differs(self, x: Vector) -> bool:
-        """Does it differ from the answer, up to its sign, in a way that measurements see, by more than rounding?"""
+        """Does it differ from the answer, up to its sign, by more than rounding, in what is measured or in itself?"""
         step = x - (1.0 if x @ self.x >= 0 else -1.0) * self.x
-        seen = np.abs(self.A @ step) > 1e3 * self.rounding * sizes(self.A, self.y, self.x)
+        seen = np.any(np.abs(self.A @ step) > 1e3 * self.rounding * sizes(self.A, self.y, self.x))
         lengths = lengths_of(self.A)
-        apart = np.max(np.abs(step) * lengths) > 100 * self.rounding * np.max(np.abs(self.x) * lengths)
-        return bool(seen.any() and apart)
+        apart = np.max(np.abs(step) * lengths) / np.max(np.abs(self.x) * lengths)
+        return bool(apart > (100 * self.rounding if seen else UNSEEN))
 
 
 def affordable(problem: Normalised) -> bool:
@@ -112,8 +114,7 @@ def looks(problem: Normalised, x: Vector) -> Iterator[CloseLook]:
     rounding = _sharpened(A, y, x, float(problem.rounding))
     own = unit_of(A, y, x, rounding)
     yield _look(A, y, x, rounding, own, own)
-    lengths = lengths_of(A)
-    anything = unit_of(A, y, np.max(np.abs(x) * lengths) / lengths, rounding)
+    anything = unit_of(A, y, anything_like(A, x), rounding)
     if np.max(anything / own) > UNEVEN:
         yield _look(A, y, x, rounding, own, anything)
 

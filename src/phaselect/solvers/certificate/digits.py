@@ -11,6 +11,8 @@ from phaselect.equations.signs import signs_of
 
 NOTHING = 1e-14
 """What rounding leaves of x where there is nothing, over its largest part."""
+LEAST = 1e-3, 1e-8, 1e-14
+"""Sizes of measurements, over what they could see of x, below which they are no longer told apart: coarse to fine."""
 
 
 def sizes(A: Vector, y: Vector, x: Vector) -> Vector:
@@ -18,10 +20,10 @@ def sizes(A: Vector, y: Vector, x: Vector) -> Vector:
     return np.asarray(np.abs(A) @ np.abs(x) + y)
 
 
-def unit_of(A: Vector, y: Vector, x: Vector, rounding: float) -> Vector:
+def unit_of(A: Vector, y: Vector, x: Vector, rounding: float, least: float = LEAST[0]) -> Vector:
     """What rounding leaves of each measurement; of one that sees nothing of x, a little of what it could see."""
     could_see = np.linalg.norm(A, axis=1) * np.sqrt(np.mean(x**2))
-    return np.asarray(rounding * np.maximum(sizes(A, y, x), 1e-3 * could_see))
+    return np.asarray(rounding * np.maximum(sizes(A, y, x), least * could_see))
 
 
 def lengths_of(A: Vector) -> Vector:
@@ -30,9 +32,15 @@ def lengths_of(A: Vector) -> Vector:
     return np.where(lengths > 0, lengths, 1.0)
 
 
-def refined(A: Vector, y: Vector, x: Vector) -> Vector:
+def anything_like(A: Vector, x: Vector) -> Vector:
+    """An x whose every part is as large, as far as measurements see, as the largest of this one."""
+    lengths = lengths_of(A)
+    return np.asarray(np.max(np.abs(x) * lengths) / lengths)
+
+
+def refined(A: Vector, y: Vector, x: Vector, least: float) -> Vector:
     """A step of least squares with the signs of x, each measurement weighted by its own rounding."""
-    unit = unit_of(A, y, x, 1.0)
+    unit = unit_of(A, y, x, 1.0, least)
     weighted = A / unit[:, None]
     lengths = lengths_of(weighted)
     left = (signs_of(A @ x) * y - A @ x) / unit
@@ -49,7 +57,8 @@ def versions(A: Vector, y: Vector, x: Vector) -> Iterator[Vector]:
     """x, and x computed better: in one of these ways an answer that fits is seen to do so."""
     yield x
     yield cleaned(A, x)
-    better = refined(A, y, x)
-    yield better
-    yield cleaned(A, better)
-    yield cleaned(A, refined(A, y, cleaned(A, better)))
+    for least in LEAST:
+        x = refined(A, y, x, least)
+        yield x
+        yield cleaned(A, x)
+    yield cleaned(A, refined(A, y, cleaned(A, x), least))

@@ -91,7 +91,7 @@ def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int,
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:
     """Directions that nothing sees, groups that can be flipped, and, for few unknowns, every sign vector."""
     if look.unseen.size:
-        return Inspected(next(filter(look.fits, _unseen(look)), None), doubt="columns of A are dependent, or nearly so")
+        return Inspected(look.first_rival(_unseen(look)), doubt="columns of A are dependent, or nearly so")
     rival = look.first_rival(groups.rivals(look))
     if rival is not None or not enumeration.enumerable(look):
         return Inspected(rival)
