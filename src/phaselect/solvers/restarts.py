@@ -191,13 +191,13 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> Answer:
 
 
 def polish(cohort: Cohort, answers: Answer) -> Answer:
-    """Answers that all but fit are computed anew, by a factorisation: conjugate gradients may have ended too early."""
-    for k in range(cohort.members):
+    """Answers that all but fit are computed to all digits: conjugate gradients may have ended too early."""
+    better = Answer(*map(np.array, answers))  # what comes from a device cannot be written to
+    for k in np.flatnonzero(worth_polishing(answers) & ~fits_exactly(answers)):
         own = Answer(*(values[k] for values in answers))
-        if worth_polishing(own) and not fits_exactly(own):
-            for values, better in zip(answers, polished(cohort.member(k), own), strict=True):
-                values[k] = better
-    return answers
+        for values, value in zip(better, polished(cohort.member(int(k)), own), strict=True):
+            values[k] = value
+    return better
 
 
 def examined(cohort: Cohort, answers: Answer) -> Support | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phaselect.backends.interface import Vector
+from phaselect.equations.arrays import Array
 from phaselect.equations.signs import excess, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.solvers.certificate.close_look import affordable
@@ -15,9 +16,9 @@ NEARLY = 1e-6
 """mse_y up to which an answer may be the right one, not computed well enough."""
 
 
-def worth_polishing(answer: Answer) -> bool:
-    """Does it all but fit?"""
-    return bool(answer.fit <= NEARLY)
+def worth_polishing(answer: Answer) -> Array:
+    """Does it all but fit? Of an answer, or of each of a stack."""
+    return np.asarray(answer.fit) <= NEARLY
 
 
 def polished(problem: Normalised, answer: Answer) -> Answer:
