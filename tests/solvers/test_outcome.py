@@ -70,6 +70,15 @@ def test_another_exact_fit_is_a_rival():
     assert seen.settled(0.0)
 
 
+@pytest.mark.parametrize("first", [Grade.UNCERTIFIED, Grade.CERTIFIED])
+@pytest.mark.parametrize("second", [Grade.UNCERTIFIED, Grade.CERTIFIED])
+def test_two_exact_answers_are_never_certified(first, second):
+    """Whatever each was called by itself."""
+    seen = after(outcome(first), outcome(second, ELSEWHERE))
+    assert seen.best.grade is Grade.AMBIGUOUS
+    assert seen.best.judged.certificate is None
+
+
 def test_rounding_does_not_make_a_rival():
     """The same signs, in a badly conditioned problem."""
     seen = after(outcome(Grade.UNCERTIFIED), outcome(Grade.UNCERTIFIED, -1.001 * X))

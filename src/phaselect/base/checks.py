@@ -18,14 +18,15 @@ def is_count(value: Any, least: int = 0) -> bool:
 def is_number(value: Any) -> bool:
     """A real number, Python's or NumPy's, that float64 has room for."""
     try:
-        return isinstance(value, Real) and bool(np.isfinite(float(value)))
+        return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
     except OverflowError:
         return False
 
 
 def check_seconds(time_limit: Any) -> None:
     """A time limit, or none."""
-    if time_limit is not None and not (time_limit == np.inf or (is_number(time_limit) and time_limit > 0)):
+    endless = time_limit is None or (isinstance(time_limit, float) and time_limit == np.inf)
+    if not endless and not (is_number(time_limit) and time_limit > 0):
         raise InputError(f"time_limit = {shortened(time_limit)}: give a positive number of seconds")
 
 

@@ -36,7 +36,7 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
             part.chmod(_mode(path))
             part.replace(path)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 @contextmanager

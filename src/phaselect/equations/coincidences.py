@@ -1,4 +1,4 @@
-"""Numbers that occur more than once, rows that are multiples of each other: what no random matrix has."""
+"""Numbers that occur more than once, and zeros: what rows of random numbers do not have."""
 
 from __future__ import annotations
 
@@ -20,20 +20,7 @@ def share_repeated(magnitudes: Array, equal: Array = EQUAL) -> Array:
     return (before | after).mean(axis=-1)
 
 
-def uncommon(rows: Array) -> Array:
+def structured(rows: Array) -> Array:
     """Does any of the rows have many zeros or many repeated magnitudes?"""
     zeros = (rows == 0).mean(axis=-1)
     return ((zeros > MANY) | (share_repeated(abs(rows)) > MANY)).any()
-
-
-def distinct_rows(images: Array, rounding: float) -> Array:
-    """Which rows are not multiples of a row that counts already? images: two random points, measured.
-
-    Multiples see both points under the same angle.
-    """
-    xp = namespace(images)
-    angles = xp.arctan2(images[0], images[1]) % xp.pi
-    order = xp.argsort(angles)
-    first = xp.ones(angles.size, dtype=bool)
-    first[order[1:]] = xp.diff(angles[order]) > max(1e-10, 4 * rounding)
-    return first

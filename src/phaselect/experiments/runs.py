@@ -64,14 +64,15 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
         result = REGISTRY[task.solver].run(problem, task.seed, **dict(task.options))
     except Exception as error:
         return failed(task, error)
-    _check_whole(result)
+    whole(result)
     return _row(task) | _outcome(result) | {"seconds": svd_seconds + time.perf_counter() - began}
 
 
-def _check_whole(result: Result) -> None:
-    """A solver that is interrupted returns its best so far: not what a task asks for."""
+def whole(result: Result) -> Result:
+    """A solver that is interrupted returns its best so far: not what an experiment asks for."""
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
+    return result
 
 
 def _outcome(result: Result) -> Row:
@@ -100,7 +101,7 @@ def run_on_device(pack: Pack, device: str) -> list[Row]:
 @cache
 def warm_up(solver: str) -> None:
     """Run a solver once on a tiny instance, so that loading its kernels is not timed as part of a run."""
-    _check_whole(REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0), 0))
+    whole(REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0), 0))
 
 
 def failed(task: Task, error: BaseException) -> Row:

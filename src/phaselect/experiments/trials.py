@@ -11,7 +11,7 @@ from phaselect.base.tables import Table, stack
 from phaselect.equations.arrays import Array
 from phaselect.equations.greedy import greedy_flips
 from phaselect.equations.signs import signs_of
-from phaselect.experiments.runs import one_thread
+from phaselect.experiments.runs import one_thread, whole
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
 from phaselect.problem.normalised import Normalised
@@ -39,7 +39,7 @@ def by_name(solver: str, **options: float) -> Search:
     """One run of a solver of the registry."""
 
     def search(problem: Instance, seed: int) -> Reached:
-        found = recipe(solver).run(problem, seed, **options)
+        found = whole(recipe(solver).run(problem, seed, **options))
         return Reached(found.truth["m"], found.mse_y, found.sweeps)
 
     return search

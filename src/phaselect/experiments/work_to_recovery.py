@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from phaselect.experiments.limits import UNKNOWN, Interval
+from phaselect.experiments.runs import whole
 from phaselect.experiments.success import CONFIDENCE, Array, at_the_signal
 from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
@@ -28,7 +29,7 @@ def sweeps_of_annealing(problem: Instance, product: float, seed: int) -> float:
     """Sweeps that the shortest anneal to recover took until it had; nan if even the longest did not."""
     for doubling in range(DOUBLINGS + 1):
         schedule = Schedule.fixed_product(product, eps=RATE, steps=2**doubling)
-        found = SimulatedAnnealing().run(problem, schedule, seed=seed)
+        found = whole(SimulatedAnnealing().run(problem, schedule, seed=seed))
         if _recovered(found):
             return found.sweeps
     return math.nan
@@ -36,7 +37,7 @@ def sweeps_of_annealing(problem: Instance, product: float, seed: int) -> float:
 
 def iterations_of_message_passing(problem: Instance, product: float, seed: int) -> float:
     """Iterations until one run of message passing fits; nan if it has not recovered within 3000."""
-    found = recipe("amp").run(problem, seed, eps=RATE, product=product, restarts=0, iterations=3000)
+    found = whole(recipe("amp").run(problem, seed, eps=RATE, product=product, restarts=0, iterations=3000))
     return found.sweeps if _recovered(found) else math.nan
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
+from phaselect.base.tables import Columns, stack
 from phaselect.experiments.matrix_kinds import IID, STRUCTURED, Draw, instance_of
-from phaselect.experiments.runs import one_thread
-from phaselect.experiments.success import succeeded, wilson
+from phaselect.experiments.runs import one_thread, whole
+from phaselect.experiments.success import at_the_signal, wilson
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, RED, letter, panels
 from phaselect.solvers.message_passing import AMP
@@ -48,9 +48,8 @@ def outcomes(name: str, draw: Draw, alpha: float, n: int, instances: int) -> lis
     rows = []
     for solver, own in SOLVERS.items():
         with one_thread():
-            results = [own.run(problem, seed=seed) for seed, problem in enumerate(problems)]
-        ends = {"m": [result.truth["m"] for result in results], "mse_y": [result.mse_y for result in results]}
-        hits = int(np.sum(succeeded(Table({column: np.array(values) for column, values in ends.items()}))))
+            results = [whole(own.run(problem, seed=seed)) for seed, problem in enumerate(problems)]
+        hits = sum(at_the_signal(result.truth["m"], result.mse_y) for result in results)
         low, high = wilson(hits, instances)
         counts = {"trials": instances, "successes": hits, "low": float(low), "high": float(high)}
         diverged = sum(result.status is Status.DIVERGED for result in results)

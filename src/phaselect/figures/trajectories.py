@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.sweep import interrupt_deferred
+from phaselect.experiments.runs import whole
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
 from phaselect.problem.ensembles import gaussian_instance
@@ -40,12 +40,9 @@ def compute(context: Context) -> Columns:
     runs = [("amp", alpha, seed) for alpha in AMP_ALPHAS for seed in range(many)]
     runs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(shown)]
     curves: dict[tuple[str, float], list[Columns]] = {}
-    with interrupt_deferred() as interrupted:  # a run that is interrupted is not followed to its end
-        for count, (solver, alpha, seed) in enumerate(runs):
-            context.progress(count / len(runs))
-            curves.setdefault((solver, alpha), []).append(run_curve(solver, alpha, seed))
-            if interrupted():
-                raise KeyboardInterrupt
+    for count, (solver, alpha, seed) in enumerate(runs):
+        context.progress(count / len(runs))
+        curves.setdefault((solver, alpha), []).append(run_curve(solver, alpha, seed))
     parts += [mean_curve(alpha, curves["amp", alpha]) for alpha in AMP_ALPHAS]
     parts += [curve for some in curves.values() for curve in some[:shown]]
     return stack(parts)
@@ -65,9 +62,9 @@ def run_curve(solver: str, alpha: float, seed: int) -> dict[str, Any]:
     """The trace of one run, followed to its end."""
     problem = gaussian_instance(N, alpha, seed=seed)
     if solver == "amp":
-        trace = AMP(restarts=0).run(problem, amp_schedule(), seed=seed).trace
+        trace = whole(AMP(restarts=0).run(problem, amp_schedule(), seed=seed)).trace
     else:
-        trace = SimulatedAnnealing(eager=False).run(problem, sa_schedule(), seed=seed).trace
+        trace = whole(SimulatedAnnealing(eager=False).run(problem, sa_schedule(), seed=seed)).trace
     return _curve(solver, alpha, seed, trace["sweeps"], trace["mu"], trace["m"], trace["mse_y"])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.base.checks import is_count
+from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 
 
@@ -35,5 +35,5 @@ def check_seed(seed: Any) -> int:
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if not is_count(seed):
-        raise InputError(f"seed = {seed!r}: give a whole number, 0 or more, or a numpy.random.Generator")
+        raise InputError(f"seed = {shortened(seed)}: give a whole number, 0 or more, or a numpy.random.Generator")
     return int(seed)

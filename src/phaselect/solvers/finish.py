@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.coincidences import uncommon
+from phaselect.equations.coincidences import structured
 from phaselect.equations.least_squares import least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.problem.normalised import Normalised
@@ -39,14 +39,14 @@ class Support(NamedTuple):
 
     linked: does every measurement hang together with the first, a few through the last? images: of two random points,
     which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
-    uncommon: do rows of A have many zeros or repeated magnitudes? rounding: relative precision of the data.
+    structured: do rows of A have many zeros or repeated magnitudes? rounding: relative precision of the data.
     """
 
     full_rank: Array
     linked: Array
     images: Array
     unseen: Array
-    uncommon: Array
+    structured: Array
     rounding: Array
 
 
@@ -103,7 +103,7 @@ def examine(problem: Normalised, probe: Array, rows: Array) -> Support:
         return few & by_first[-1] & (by_first | by_last).all()
 
     linked = problem.loops.branch(by_first.all(), lambda: by_first.all(), ask_the_last)
-    return Support(full_rank, linked, images, unseen, uncommon(problem.matrix.some_rows(rows)), problem.rounding)
+    return Support(full_rank, linked, images, unseen, structured(problem.matrix.some_rows(rows)), problem.rounding)
 
 
 def influence(problem: Normalised, i: Array) -> Array:

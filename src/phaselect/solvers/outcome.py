@@ -10,7 +10,7 @@ import numpy as np
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.protocol import Solver
-from phaselect.solvers.verdict import Ended, Grade, Judged
+from phaselect.solvers.verdict import CERTIFIED_BELOW, Ended, Grade, Judged
 
 ROUNDED, AGREEING = 1e-6, 3
 """mse_y up to which rounding may be what is left, once so many attempts came to the same x."""
@@ -18,9 +18,7 @@ SAME_NEARLY, SAME_EXACTLY = 1e-2, 1e-5
 """Relative distance up to which two attempts came to the same x: where they fit nearly, and where they fit exactly."""
 LOOKS_ELSEWHERE = 2
 """Attempts from elsewhere to find another answer, where one fits and is not shown to be the only one."""
-HOPELESS = -6.0
-"""log10_impostors above which these tell nothing: answers to be found are expected to be impostors."""
-EXACT = {Grade.CERTIFIED: 3, Grade.AMBIGUOUS: 2, Grade.UNCERTIFIED: 1}
+RANK_OF_EXACT = {Grade.CERTIFIED: 3, Grade.AMBIGUOUS: 2, Grade.UNCERTIFIED: 1}
 """Grades of answers that fit exactly, and which of two to keep."""
 
 
@@ -54,14 +52,14 @@ class Outcome:
 
     def better_than(self, other: Outcome) -> bool:
         """What to keep of two attempts at a problem."""
-        if self.grade in EXACT or other.grade in EXACT:
-            return EXACT.get(self.grade, 0) > EXACT.get(other.grade, 0)
+        if self.grade in RANK_OF_EXACT or other.grade in RANK_OF_EXACT:
+            return RANK_OF_EXACT.get(self.grade, 0) > RANK_OF_EXACT.get(other.grade, 0)
         return np.isnan(other.judged.mse_y) or self.judged.mse_y < other.judged.mse_y
 
     def agrees_with(self, other: Outcome) -> bool:
         """Is it the same x, up to its sign? Two that fit exactly, with the same signs, differ by rounding alone."""
         x, own = other.answer.x, self.answer.x
-        both = self.grade in EXACT and other.grade in EXACT
+        both = self.grade in RANK_OF_EXACT and other.grade in RANK_OF_EXACT
         apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x))
         same_signs = np.abs(self.answer.signs @ other.answer.signs) == self.answer.signs.size
         close = apart <= (SAME_EXACTLY if both else SAME_NEARLY) * np.linalg.norm(x)
@@ -69,7 +67,7 @@ class Outcome:
 
     def with_rival(self, other: Outcome) -> Outcome:
         """The other answer fits as well."""
-        judged = self.judged._replace(grade=Grade.AMBIGUOUS, reason="", rival=other.answer.x)
+        judged = self.judged._replace(grade=Grade.AMBIGUOUS, certificate=None, reason="", rival=other.answer.x)
         return replace(self, judged=judged)
 
 
@@ -90,8 +88,8 @@ class Seen:
             self.best, self.agreeing = outcome, 1
             return
         same = outcome.agrees_with(best)
-        self.elsewhere += best.grade in EXACT
-        if best.grade is Grade.UNCERTIFIED and outcome.grade is Grade.UNCERTIFIED and not same:
+        self.elsewhere += best.grade in RANK_OF_EXACT
+        if best.grade in RANK_OF_EXACT and outcome.grade in RANK_OF_EXACT and not same:
             self.best = best.with_rival(outcome)
         elif outcome.better_than(best):
             self.best, self.agreeing = outcome, 1 + self.agreeing * same
@@ -110,7 +108,7 @@ class Seen:
         if noise_level:
             return judged.mse_y < noise_level
         if judged.grade is Grade.UNCERTIFIED:
-            return judged.log10_impostors > HOPELESS or self.elsewhere >= LOOKS_ELSEWHERE
+            return judged.log10_impostors > CERTIFIED_BELOW or self.elsewhere >= LOOKS_ELSEWHERE
         if judged.grade is Grade.INEXACT:
             return judged.mse_y < ROUNDED and self.agreeing >= AGREEING
         return judged.grade is not Grade.OPEN

@@ -26,7 +26,11 @@ class Grade(Enum):
     UNCERTIFIED = "fits exactly, and others might"
     AMBIGUOUS = "fits exactly, and so does another"
     INEXACT = "fits better than chance, but not exactly"
-    OPEN = "does not fit"
+    OPEN = "does not fit, or was not examined"
+
+
+CERTIFIED_BELOW = -6.0
+"""An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
 
 
 class Judged(NamedTuple):

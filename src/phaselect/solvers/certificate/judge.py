@@ -7,30 +7,28 @@ well, and nothing about A and x is special. Where something is, another answer i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
-from phaselect.equations.coincidences import distinct_rows
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import enumeration, groups
-from phaselect.solvers.certificate.close_look import EXACT, CloseLook, Inspected, affordable, looks
+from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, CloseLook, Inspected, affordable, looks
 from phaselect.solvers.certificate.impostors import log10_impostors
-from phaselect.solvers.certificate.position import doubts
+from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
 from phaselect.solvers.finish import EXACT_FIT, Answer, Support
 from phaselect.solvers.result import Certificate
-from phaselect.solvers.verdict import Grade, Judged
+from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
 ROWS_LOOKED_AT = 8
 REMEDY = "more measurements, with rows drawn at random, would settle it"
 QUICK = 200
 """Measurements up to which a close look takes no time worth saving."""
-CERTIFIED_BELOW = -6.0
-"""An answer is certified when fewer than 10^-6 impostors are expected to fit as well."""
 
 
 def fits_exactly(answer: Answer) -> Array:
@@ -40,7 +38,7 @@ def fits_exactly(answer: Answer) -> Array:
 
 def data_seed(y: Array) -> int:
     """A seed for random probes, from the data: nobody can have built A against them."""
-    return int.from_bytes(np.asarray(y, dtype=np.float64).tobytes()[:64], "little")
+    return int.from_bytes(blake2b(np.asarray(y, dtype=np.float64).tobytes(), digest_size=16).digest(), "little")
 
 
 def probes(y: Array, n: int) -> tuple[Vector, NDArray[np.int64]]:
@@ -61,12 +59,12 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
         return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
-    rounding, uncommon = float(support.rounding), bool(support.uncommon)
+    rounding, structured = float(support.rounding), bool(support.structured)
     distinct = distinct_rows(support.images, rounding)
     log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
-    reasons = list(doubts(y, answer.x, distinct, uncommon, rounding))
-    plain = bool(support.full_rank and support.linked) and not uncommon and not reasons
-    quick = n < enumeration.MOST or y.size <= QUICK
+    reasons = list(doubts(y, answer.x, distinct, structured, rounding))
+    plain = bool(support.full_rank and support.linked) and not structured and not reasons
+    quick = n < FEW_UNKNOWNS or y.size <= QUICK
     inspected = Inspected() if plain and not quick else _inspected(problem(), answer, support, data_seed(y), plain)
     if inspected.rival is not None:
         return Judged(Grade.AMBIGUOUS, fit, log10, rival=inspected.rival)
@@ -84,7 +82,7 @@ def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int,
     """By a close look, if that can be afforded."""
     if affordable(problem):
         found = [_by_close_look(look, seed) for look in looks(problem, answer.x)]
-        return max(found, key=lambda one: (one.rival is not None, not one.proved))
+        return max(found, key=lambda one: (one.rival is not None, one.doubt, not one.proved))  # the least certain
     return Inspected() if plain else by_parts(problem, answer, support)
 
 

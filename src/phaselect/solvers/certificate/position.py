@@ -14,17 +14,29 @@ NEGLIGIBLE = 1e-8
 """What counts as zero: entries of x and y over their root mean square."""
 
 
-def doubts(y: Vector, x: Vector, distinct: NDArray[np.bool_], uncommon: bool, rounding: float) -> Iterator[str]:
+def doubts(y: Vector, x: Vector, distinct: NDArray[np.bool_], structured: bool, rounding: float) -> Iterator[str]:
     """What speaks against it, in words.
 
-    distinct: rows that are not multiples of others. uncommon: do rows of A have many zeros or repeated magnitudes?
+    distinct: rows that are not multiples of others. structured: do rows of A have many zeros or repeated magnitudes?
     """
     if tiny := int(np.sum(y <= NEGLIGIBLE)):
         yield f"{_count(tiny, 'measurement')} of zero, or nearly, {'leaves' if tiny == 1 else 'leave'} signs open"
-    if share_repeated(y[distinct], max(EQUAL, rounding)) > MANY:
+    if share_repeated(y[distinct], max(EQUAL, rounding)) > MANY + y.size * rounding:  # of which few by chance
         yield "y has few distinct values, so that sums may agree by coincidence"
-    if (zeros := int(np.sum(np.abs(x) <= NEGLIGIBLE * np.sqrt(np.mean(x**2))))) and uncommon:
+    if (zeros := int(np.sum(np.abs(x) <= NEGLIGIBLE * np.sqrt(np.mean(x**2))))) and structured:
         yield f"x has {_count(zeros, 'exact zero')}, and A is special there: magnitudes repeat, or are zero"
+
+
+def distinct_rows(images: Vector, rounding: float) -> NDArray[np.bool_]:
+    """Which rows are not multiples of a row that counts already? images: two random points, measured.
+
+    Multiples see both points under the same angle.
+    """
+    angles = np.arctan2(images[0], images[1]) % np.pi
+    order = np.argsort(angles)
+    first = np.ones(angles.size, dtype=bool)
+    first[order[1:]] = np.diff(angles[order]) > max(1e-10, 4 * rounding)
+    return first
 
 
 def _count(number: int, what: str) -> str:
