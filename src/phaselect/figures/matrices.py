@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, stack
+from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.matrix_kinds import IID, STRUCTURED, Draw, instance_of
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.experiments.success import at_the_signal, wilson
