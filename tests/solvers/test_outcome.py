@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from phaselect import Status
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.outcome import AGREEING, LOOKS_ELSEWHERE, Outcome, Seen
 from phaselect.solvers.verdict import Ended, Grade, Judged
@@ -54,7 +55,7 @@ def test_an_exact_fit_that_is_not_shown_to_be_the_only_one_is_looked_at_from_els
     assert not after(once, *[fails] * (LOOKS_ELSEWHERE - 1)).settled(0.0)
     assert after(once, *[fails] * LOOKS_ELSEWHERE).settled(0.0)
     assert after(once, *[outcome(Grade.UNCERTIFIED, -X)] * LOOKS_ELSEWHERE).best is once
-    assert after(once, fails).reason() == "why"
+    assert after(once, fails).reason(Status.UNCERTIFIED) == "why"
 
 
 def test_where_impostors_are_expected_another_answer_tells_nothing():
@@ -66,7 +67,7 @@ def test_another_exact_fit_is_a_rival():
     assert seen.best.grade is Grade.AMBIGUOUS
     np.testing.assert_array_equal(seen.best.answer.x, X)
     np.testing.assert_array_equal(seen.best.judged.rival, ELSEWHERE)
-    assert seen.reason() == ""
+    assert seen.reason(Status.AMBIGUOUS) == ""
     assert seen.settled(0.0)
 
 
@@ -92,7 +93,7 @@ def test_a_near_fit_is_noise_only_if_several_attempts_came_to_it():
     assert after(*near[:AGREEING]).settled(0.0)
     assert after(other, near[0], other, *near[1:AGREEING]).settled(0.0)
     assert not after(other, near[0], other, other).settled(0.0)
-    text = after(other, near[0], near[1]).reason()
+    text = after(other, near[0], near[1]).reason(Status.INEXACT)
     assert "1.0e-09" in text
     assert "2 of 3 searches" in text
 

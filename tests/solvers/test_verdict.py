@@ -12,7 +12,8 @@ EXACT = {  # how the search ended matters for an open answer alone
     Grade.CERTIFIED: dict.fromkeys(Ended, Status.RECOVERED),
     Grade.UNCERTIFIED: dict.fromkeys(Ended, Status.UNCERTIFIED),
     Grade.AMBIGUOUS: dict.fromkeys(Ended, Status.AMBIGUOUS),
-    Grade.INEXACT: dict.fromkeys(Ended, Status.INEXACT),
+    Grade.INEXACT: dict.fromkeys(Ended, Status.INEXACT)
+    | {Ended.TIME_LIMIT: Status.TIME_LIMIT, Ended.INTERRUPTED: Status.INTERRUPTED},
     Grade.OPEN: {
         Ended.SETTLED: Status.NOT_RECOVERED,
         Ended.SCHEDULE: Status.NOT_RECOVERED,

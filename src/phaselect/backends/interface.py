@@ -82,6 +82,10 @@ class Matrix(Protocol):
     def decomposed(self) -> bool:
         """Is an SVD there already, so that the regression of any v costs next to nothing?"""
 
+    @property
+    def known_condition(self) -> float | None:
+        """That of A, if an SVD is there already."""
+
     def measure(self, x: Vector) -> Vector:
         """`A x`."""
 
@@ -106,11 +110,14 @@ class Matrix(Protocol):
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
 
+    def has_zeros(self) -> Array:
+        """Is an entry exactly zero, as far as that can be told?"""
+
     def some_rows(self, which: Array) -> Array:
         """Some of its rows."""
 
     def apply_magnitudes(self, x: Array) -> Array:
-        """`|A| |x|` in float64, or a bound where entries cannot be had."""
+        """`|A| |x|` in float64, or an estimate where entries cannot be had."""
 
     def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
         """`use` of a pass of message passing over the rows of A times scale.

@@ -62,6 +62,7 @@ def generate(out: str, **options: Any) -> None:
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), help="Precision of A there; float32 by default.")
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
 @click.option("--noise", type=float, help="Variance of the noise on y, if any.")
+@click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
 @click.option(
     "--out",

@@ -8,6 +8,8 @@ EQUAL = 1e-12
 """Relative difference up to which two magnitudes are the same."""
 MANY = 0.05
 """Share of zeros or of repeated magnitudes that is no accident."""
+ROUGHLY, FEW = 1e-5, 500
+"""The same for numbers that are known to six digits, of which so many are looked at: more would be equal by chance."""
 
 
 def share_repeated(magnitudes: Array, equal: Array = EQUAL) -> Array:
@@ -21,6 +23,18 @@ def share_repeated(magnitudes: Array, equal: Array = EQUAL) -> Array:
 
 
 def structured(rows: Array) -> Array:
-    """Does any of the rows have many zeros or many repeated magnitudes?"""
+    """Does any of the rows have many zeros or repeated magnitudes, or two of them many repeated ratios?
+
+    Ratios do not depend on the scales of rows and columns, which may hide what repeats.
+    """
+    xp = namespace(rows)
+    ratios = abs(rows[1:]) / xp.where(rows[:-1] == 0, xp.inf, abs(rows[:-1]))
     zeros = (rows == 0).mean(axis=-1)
-    return ((zeros > MANY) | (share_repeated(abs(rows)) > MANY)).any()
+    repeated = (share_repeated(abs(rows)) > MANY).any() | (share_repeated(ratios) > MANY).any()
+    return (zeros > MANY).any() | repeated
+
+
+def structured_influence(column: Array) -> Array:
+    """Does a column of K, computed to six digits or so, have many zeros or repeated magnitudes?"""
+    sizes = abs(column[:FEW]) / abs(column).max()
+    return ((sizes < ROUGHLY).mean() > MANY) | (share_repeated(sizes, ROUGHLY) > MANY)

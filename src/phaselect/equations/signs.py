@@ -53,6 +53,9 @@ def excess(residual: Array, sizes: Array, rounding: Array) -> Array:
     """The largest residual of a measurement, in units of the rounding of its terms, `sizes = |A| |x| + y`.
 
     Right answers leave about 1: what products of rounded numbers leave. One wrong sign, at a small y too, leaves more.
+    Sums of many terms, of which the sizes grow, still do not add up to more than the data: all together, residuals must
+    be below the rounding of y, or a millionth of it.
     """
     xp = namespace(residual)
-    return (abs(residual) / xp.maximum(rounding * sizes, 1e-300)).max()
+    worst = (abs(residual) / xp.maximum(rounding * sizes, 1e-300)).max()
+    return xp.maximum(worst, 16 * xp.sqrt((residual**2).mean()) / xp.maximum(rounding, 1e-6))

@@ -141,10 +141,16 @@ class Instance:
 
     def with_noise(self, noise: Any) -> Instance:
         """The same instance with another noise; itself if None is given."""
-        if noise is None:
-            return self
-        given = self.matrix if isinstance(self.matrix, Dense | Operator) else self.A
-        return replace(self, A=given, noise=noise)
+        return self if noise is None else replace(self, A=self._given, noise=noise)
+
+    def with_rounding(self, rounding: Any) -> Instance:
+        """The same instance with data of this relative precision, or of their own if that is less."""
+        return replace(self, A=self._given, rounding=max(_rounding(rounding), self.rounding))
+
+    @property
+    def _given(self) -> Any:
+        """A, not to be looked at anew."""
+        return self.matrix if isinstance(self.matrix, Dense | Operator) else self.A
 
     # ------------------------------------------------------------------ normalised units
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from phaselect.backends.interface import Matrix, Ridge
+import numpy as np
+
+from phaselect.backends.interface import Matrix, Ridge, Vector
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
 from phaselect.equations.least_squares import Linear
@@ -45,6 +47,11 @@ class Normalised(NamedTuple):
     def magnitudes(self, x: Array) -> Array:
         """`|A| |x|`: the size of what is added up in `A x`."""
         return self.scale * self.matrix.apply_magnitudes(x)
+
+    def dense(self) -> tuple[Vector, Vector]:
+        """A, with its scale, and y as arrays in memory, for what looks at every entry."""
+        A = np.asarray(self.scale)[:, None] * self.matrix.entries().astype(np.float64)
+        return A, np.asarray(self.y)
 
     def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:
         """`use` of a pass of message passing over A; close: is the fit so good that all digits count?"""

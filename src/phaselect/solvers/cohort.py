@@ -206,7 +206,7 @@ class Cohort:
 
     def examine(self) -> Support:
         """What the certificate asks of A."""
-        points, rows = zip(*(probes(y, self.problem.n) for y in self.measurements()), strict=True)
+        points, rows = zip(*map(probes, self.measurements(), self.backprojection()), strict=True)
         return Support(*self.place.gathered(self._call(examine, self.place.spread(points), self.place.spread(rows))))
 
     def truth(self, answers: Answer) -> Columns:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.coincidences import structured
+from phaselect.equations.coincidences import structured, structured_influence
 from phaselect.equations.least_squares import least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.problem.normalised import Normalised
@@ -16,7 +16,7 @@ from phaselect.problem.normalised import Normalised
 WORTH_REFINING = 1e-3
 """mse_y above which the signs are wrong anyway, and least squares would polish a failure."""
 EXACT_FIT = 1e-12
-"""mse_y above which no answer fits exactly, however coarse the data are."""
+"""mse_y from which on an answer is worth finishing."""
 WEAK = 1e-5
 """What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
 signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more closer to 1, between groups that have none.
@@ -39,7 +39,8 @@ class Support(NamedTuple):
 
     linked: does every measurement hang together with the first, a few through the last? images: of two random points,
     which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
-    structured: do rows of A have many zeros or repeated magnitudes? rounding: relative precision of the data.
+    structured: has A zeros, or repeated magnitudes in its rows or in K? condition: of A, or a bound on it. rounding:
+    relative precision of the data.
     """
 
     full_rank: Array
@@ -47,6 +48,7 @@ class Support(NamedTuple):
     images: Array
     unseen: Array
     structured: Array
+    condition: Array
     rounding: Array
 
 
@@ -60,10 +62,13 @@ def take_as_it_is(problem: Normalised, x: Array) -> Answer:
 
 def refine_estimate(problem: Normalised, x: Array) -> Answer:
     """The least-squares answer for the signs of an estimate, mended as it improves; a poor one is left as it is."""
-    given = take_as_it_is(problem, x)
-    return problem.loops.branch(  # type: ignore[no-any-return]
-        given.fit < WORTH_REFINING, lambda: _refine(problem, x, given.signs, mend=True), lambda: given
-    )
+    given, branch = take_as_it_is(problem, x), problem.loops.branch
+
+    def refined() -> Any:
+        better = _refine(problem, x, given.signs, mend=True)
+        return branch(better.excess <= given.excess, lambda: better, lambda: given)
+
+    return branch(given.fit < WORTH_REFINING, refined, lambda: given)  # type: ignore[no-any-return]
 
 
 def refine_signs(problem: Normalised, signs: Array) -> Answer:
@@ -80,7 +85,8 @@ def _refine(problem: Normalised, x: Array, signs: Array, mend: bool) -> Answer:
 
 
 def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Answer:
-    return Answer(x, signs, (residual**2).mean(), excess(residual, problem.magnitudes(x) + problem.y, problem.rounding))
+    sizes = problem.magnitudes(x) + problem.y
+    return Answer(x, signs, (residual**2).mean(), excess(residual, sizes, problem.rounding))
 
 
 def examine(problem: Normalised, probe: Array, rows: Array) -> Support:
@@ -93,9 +99,9 @@ def examine(problem: Normalised, probe: Array, rows: Array) -> Support:
     images = xp.stack([problem.forward(solution), problem.forward(start)])
     found = least_squares(problem.linear, images[0], start, accuracy.probe)
     unseen = found.x - solution
-    full_rank = xp.sqrt((unseen**2).sum()) < accuracy.null
     weak = WEAK / problem.m_rows**0.5
-    by_first = abs(influence(problem, 0)) > weak
+    first = influence(problem, 0)
+    by_first = abs(first) > weak
     few = (~by_first).sum() <= max(1.0, BY_CHANCE * problem.m_rows)
 
     def ask_the_last() -> Any:
@@ -103,7 +109,11 @@ def examine(problem: Normalised, probe: Array, rows: Array) -> Support:
         return few & by_first[-1] & (by_first | by_last).all()
 
     linked = problem.loops.branch(by_first.all(), lambda: by_first.all(), ask_the_last)
-    return Support(full_rank, linked, images, unseen, structured(problem.matrix.some_rows(rows)), problem.rounding)
+    special = structured(problem.matrix.some_rows(rows)) | problem.matrix.has_zeros() | structured_influence(first)
+    distance = xp.sqrt((unseen**2).sum())
+    known = problem.matrix.known_condition
+    condition = xp.sqrt(distance / accuracy.probe) if known is None else known
+    return Support(distance < accuracy.null, linked, images, unseen, special, condition, problem.rounding)
 
 
 def influence(problem: Normalised, i: Array) -> Array:

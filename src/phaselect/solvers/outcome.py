@@ -10,6 +10,7 @@ import numpy as np
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.protocol import Solver
+from phaselect.solvers.result import Status
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Ended, Grade, Judged
 
 ROUNDED, AGREEING = 1e-6, 3
@@ -96,6 +97,14 @@ class Seen:
         else:
             self.agreeing += same
 
+    @property
+    def looks_elsewhere(self) -> bool:
+        """Does the best fit, without being shown to be the only one, and is a rival worth another attempt?"""
+        if self.best is None or self.best.grade is not Grade.UNCERTIFIED:
+            return False
+        expected = self.best.judged.log10_impostors > CERTIFIED_BELOW  # then a rival tells nothing new
+        return not expected and self.elsewhere < LOOKS_ELSEWHERE
+
     def settled(self, noise_level: float) -> bool:
         """Would more attempts be in vain?
 
@@ -108,16 +117,16 @@ class Seen:
         if noise_level:
             return judged.mse_y < noise_level
         if judged.grade is Grade.UNCERTIFIED:
-            return judged.log10_impostors > CERTIFIED_BELOW or self.elsewhere >= LOOKS_ELSEWHERE
+            return not self.looks_elsewhere
         if judged.grade is Grade.INEXACT:
             return judged.mse_y < ROUNDED and self.agreeing >= AGREEING
         return judged.grade is not Grade.OPEN
 
-    def reason(self) -> str:
+    def reason(self, status: Status) -> str:
         """Why there is no certificate, or what speaks for noise."""
-        if self.best is None or self.best.grade is not Grade.INEXACT:
-            return "" if self.best is None else self.best.judged.reason
-        return (
-            f"{self.best.judged.mse_y:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} searches "
-            "came to it; if that is noise or rounding, give noise=variance, if not, more time or another seed may help"
-        )
+        if status is Status.INEXACT and self.best is not None:
+            return (
+                f"{self.best.judged.mse_y:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} "
+                "searches came to it; if data are rounded, give rounding=1e-6 or so, if noisy, noise=variance"
+            )
+        return self.best.judged.reason if status is Status.UNCERTIFIED and self.best is not None else ""

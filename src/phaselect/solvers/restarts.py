@@ -71,7 +71,7 @@ class Search:
         """Make attempts until every member is settled, time is out, or the user interrupts."""
         waiting: Sequence[int] = range(len(self.company))
         cut: Ended | None = None
-        last, begun, attempts = None, 0, attempts_of(stages)
+        last, begun, attempts = None, 0, self._attempts(stages)
         for last in attempts:
             begun += 1
             try:
@@ -93,6 +93,16 @@ class Search:
         more = cut is not None and next(attempts, None) is not None
         stopped = {k for k in waiting if more or len(self.ended[k]) < begun or self._was_cut(k)}
         return [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]
+
+    def _attempts(self, stages: Iterable[Stage]) -> Iterator[Attempt]:
+        """Every attempt of every stage; and a few more from elsewhere, while somebody has an answer that may have a
+        rival."""
+        last = None
+        for last in attempts_of(stages):
+            yield last
+        while last is not None and any(seen.looks_elsewhere for seen in self.seen):
+            last = last._replace(number=last.number + 1, stream=last.stream + 1)
+            yield last
 
     def _was_cut(self, k: int) -> bool:
         """Was its last attempt not allowed to come to its own end?"""
@@ -117,7 +127,7 @@ class Search:
             try:
                 answers = finished(cohort, found, self.exact)
                 if self.exact:
-                    answers, support = polish(cohort, answers), None
+                    answers = polish(cohort, answers)
                     support = examined(cohort, answers)
             except KeyboardInterrupt:  # only these few steps were left: a second one gets through
                 interrupted = True
@@ -162,10 +172,11 @@ class Search:
         diverged = set(self.ended[k]) == {Ended.DIVERGED}
         ended = cut or (Ended.DIVERGED if diverged else Ended.SCHEDULE)
         alone = len(self.company) == 1
+        status = status_of(one.judged, ended, self.company.noise_levels[k])
         return Result(
             x=one.answer.x * self.company.x_scale(k),
             signs=self.company.signs_of_all(k, one.answer.signs),
-            status=status_of(one.judged, ended, self.company.noise_levels[k]),
+            status=status,
             certificate=one.judged.certificate,
             log10_impostors=one.judged.log10_impostors,
             mse_y=one.judged.mse_y,
@@ -177,7 +188,7 @@ class Search:
             seed=self.seeds[k],
             state=one.state,
             truth=one.truth,
-            reason=self.seen[k].reason(),
+            reason=self.seen[k].reason(status),
             rival=None if one.judged.rival is None else one.judged.rival * self.company.x_scale(k),
         )
 

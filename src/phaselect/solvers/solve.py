@@ -22,6 +22,7 @@ def solve(
     seed: int | np.random.Generator = 0,
     time_limit: float | None = None,
     noise: Any = None,
+    rounding: float = 0.0,
     progress: ProgressCallback | None = None,
     device: str | None = None,
     dtype: str = "float32",
@@ -42,6 +43,7 @@ def solve(
     time_limit: seconds, checked between short stretches of work.
     noise: variance of the noise on y, one number or one per measurement, if there is any. The anneal then stops at
         mu = 1/(2 noise), where the posterior is that of the noisy problem, and no certificate is claimed.
+    rounding: relative precision of A and y, where it is less than that of their dtypes, as 1e-6 for six digits.
     progress: called with a `Progress` after each look at a run.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
@@ -50,7 +52,7 @@ def solve(
     >>> phaselect.solve(problem.A, problem.y).status
     <Status.RECOVERED: 'recovered: x is certified'>
     """
-    problem = _problem(A, y)
+    problem = _problem(A, y, rounding)
     if device is not None:
         problem = problem.to_device(device, dtype)
     problem = problem.with_noise(noise)
@@ -75,11 +77,11 @@ def _plan(solver: Any, exact: bool) -> Plan:
     return chosen, None
 
 
-def _problem(A: Any, y: Any) -> Instance:
+def _problem(A: Any, y: Any, rounding: float) -> Instance:
     if isinstance(A, Instance):
         if y is not None:
             raise InputError("solve takes an Instance, or A and y: not both")
-        return A
+        return A.with_rounding(rounding)
     if y is None:
         raise InputError("solve needs y, the magnitudes |A x|, beside A; or an Instance")
-    return Instance(A, y)
+    return Instance(A, y, rounding=rounding)

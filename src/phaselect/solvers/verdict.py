@@ -50,6 +50,10 @@ def status_of(judged: Judged, ended: Ended, noise_level: float) -> Status:
     if noise_level:
         good = judged.mse_y < 2 * noise_level
         return stopped or (Status.ESTIMATE if good else Status.POOR_ESTIMATE)
-    if judged.grade is not Grade.OPEN:
-        return Status.RECOVERED if judged.grade is Grade.CERTIFIED else Status[judged.grade.name]
-    return stopped or (Status.DIVERGED if ended is Ended.DIVERGED else Status.NOT_RECOVERED)
+    if judged.grade is Grade.CERTIFIED:
+        return Status.RECOVERED
+    if judged.grade in (Grade.UNCERTIFIED, Grade.AMBIGUOUS):
+        return Status[judged.grade.name]
+    if stopped or judged.grade is Grade.INEXACT:  # nothing is said about noise before the search has come to its end
+        return stopped or Status.INEXACT
+    return Status.DIVERGED if ended is Ended.DIVERGED else Status.NOT_RECOVERED

@@ -42,11 +42,23 @@ def test_the_right_answer_is_computed_to_all_digits(make):
     np.testing.assert_array_equal(better.x == 0, own.x0 == 0)
 
 
-def test_a_wrong_answer_stays_one():
-    own = gaussian_instance(60, 1.5, seed=0).normalised
-    given = take_as_it_is(own, own.x0 * (1 + 1e-5 * rng.standard_normal(60)))
-    wrong = given._replace(x=np.where(np.arange(60) == 3, -own.x0, own.x0))
-    assert polished(own, take_as_it_is(own, wrong.x)).excess > 1e6
+def test_no_polish_makes_noisy_data_fit():
+    problem = gaussian_instance(60, 1.5, seed=0)
+    own = Instance(problem.A, problem.y * (1 + 1e-6 * rng.standard_normal(90)), problem.x0).normalised
+    given = take_as_it_is(own, own.x0)
+    assert worth_polishing(given)
+    assert polished(own, given).excess > 1e6
+
+
+def test_groups_that_hardly_hang_together_are_flipped():
+    """Two blocks, joined by a single entry: with the wrong relative sign hardly anything is left."""
+    A, x0 = np.kron(np.eye(2), rng.standard_normal((60, 45))), rng.standard_normal(90)
+    A[0, 45] = 1e-3
+    problem = Instance(A, np.abs(A @ x0), x0)
+    own = problem.normalised
+    wrong = take_as_it_is(own, np.where(np.arange(90) < 45, own.x0, -own.x0))
+    assert 1e-20 < wrong.fit < 1e-6
+    assert polished(own, wrong).excess < EXACT
 
 
 def test_members_of_a_batch_are_polished_one_by_one():

@@ -26,8 +26,8 @@ def test_each_doubt_is_told():
     assert "x has 3 exact zeros" in said(y, sparse, structured=True)[0]
     assert said(y, x, structured=True) == []
     assert "few distinct values" in said(np.round(y, 1), x)[0]
-    assert "1 measurement of zero, or nearly, leaves" in said(np.where(np.arange(60) == 7, 1e-9, y), x)[0]
-    assert "2 measurements of zero, or nearly, leave" in said(np.where(np.arange(60) < 2, 0.0, y), x)[0]
+    assert "1 measurement of zero, or nearly;" in said(np.where(np.arange(60) == 7, 1e-9, y), x)[0]
+    assert "2 measurements of zero, or nearly;" in said(np.where(np.arange(60) < 2, 0.0, y), x)[0]
 
 
 def test_multiples_of_rows_count_once():

@@ -70,6 +70,11 @@ class InMemory:
         """Has the SVD been computed?"""
         return "ridge" in self._kept
 
+    @property
+    def known_condition(self) -> float | None:
+        """By the SVD, if it has been computed."""
+        return self._kept["ridge"].condition if self.decomposed else None
+
     def ridge(self, scale: Vector, y: Vector, x0: Vector) -> SpectralRidge:
         """By an SVD, computed once and kept, as long as it is asked for with the same weights and data."""
         kept = self._kept.get("ridge")
@@ -137,6 +142,10 @@ class Dense(InMemory):
         """Squared norm of each row, in float64."""
         return np.asarray(np.einsum("ij,ij->i", self.A, self.A, dtype=np.float64))
 
+    def has_zeros(self) -> bool:
+        """Is an entry exactly zero?"""
+        return not bool(self.A.all())
+
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows."""
         return np.asarray(self.A[which], dtype=np.float64)
@@ -185,7 +194,7 @@ class Operator(InMemory):
         return _product(self.adjoint, z, self.shape[1], "A^T z")
 
     def apply_magnitudes(self, x: Vector) -> Vector:
-        """A bound, from the norms of the rows; of the order of `|A| |x|` where entries are even."""
+        """An estimate, from the mean norm of the rows; of the order of `|A| |x|` where entries are even."""
         return np.asarray(np.sqrt(self._powers) * np.linalg.norm(x))
 
     @cached_property
@@ -204,6 +213,10 @@ class Operator(InMemory):
         with np.errstate(over="ignore"):  # an instance refuses what is infinite
             total = float(sum(np.sum(self.measure(probe) ** 2) for probe in probes))
         return np.full(rows, total / rows)
+
+    def has_zeros(self) -> bool:
+        """Not known: rows that are looked at must tell."""
+        return False
 
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows, by products."""

@@ -54,6 +54,11 @@ class SpectralRidge:
         """Numerical rank of A."""
         return int(self.s2.size)
 
+    @property
+    def condition(self) -> float:
+        """Largest singular value over the smallest that counts."""
+        return float(np.sqrt(self.s2.max() / self.s2.min()))
+
     @cached_property
     def leverage(self) -> Vector:
         """`sum_k U_ik^2`, the diagonal of K at lam = 0."""

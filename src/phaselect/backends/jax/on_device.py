@@ -50,6 +50,7 @@ class DeviceMatrix:
     random = random
     on_device = has_entries = True
     decomposed = False
+    known_condition = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,6 +95,10 @@ class DeviceMatrix:
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
         return adjoint(self.A, self._padded(z), "float64")
+
+    def has_zeros(self) -> Array:
+        """Is an entry exactly zero?"""
+        return (self.A[: self.rows] == 0).any()
 
     def some_rows(self, which: Array) -> Array:
         """Some of its rows."""

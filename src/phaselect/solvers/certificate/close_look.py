@@ -7,6 +7,7 @@ no sign to choose: they are linear constraints, and only what they leave free of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ SAME = 4.0
 """A rival may leave so many times more: two answers that rounding cannot tell apart are no reason for a certificate."""
 NEARLY = 1e-6
 """The same, over what could be seen, for a rival that is not yet computed to all digits."""
+MOST_RIVALS = 50
+"""Candidates that are computed to all digits, at most."""
 UNSEEN = 1e-3
 """Relative difference that makes another x where measurements see none: less may be rounding of a poor condition."""
 UNEVEN = 100.0
@@ -32,6 +35,9 @@ NULL = 1e-11
 AFFORDABLE, MOST_ROWS = 3e9, 2500
 """M N^2 up to which a close look is worth its time, about a second; and M, unless N is small."""
 FEW_UNKNOWNS = 42
+
+
+DEPENDENT = "columns of A are dependent, or nearly so; add measurements that tell them apart"
 
 
 class Inspected(NamedTuple):
@@ -70,7 +76,8 @@ class CloseLook(NamedTuple):
 
     def first_rival(self, candidates: Iterable[Vector]) -> Vector | None:
         """The first of the candidates for x that fits as well, and is another x."""
-        best = (min(versions(self.A, self.y, x), key=self.misfit) for x in filter(self._nearly_fits, candidates))
+        worth = islice(filter(self.differs, filter(self._nearly_fits, candidates)), MOST_RIVALS)
+        best = (min(versions(self.A, self.y, x), key=self.misfit) for x in worth)
         return next((x for x in best if self.misfit(x) <= SAME * EXACT and self.differs(x)), None)
 
     def from_signed(self, v: Vector) -> Vector:
@@ -109,8 +116,7 @@ def looks(problem: Normalised, x: Vector) -> Iterator[CloseLook]:
 
     Where x has tiny parts, what is rounding of other answers is more than rounding of this one.
     """
-    A = np.asarray(problem.scale)[:, None] * problem.matrix.entries().astype(np.float64)
-    y = np.asarray(problem.y)
+    A, y = problem.dense()
     rounding = _sharpened(A, y, x, float(problem.rounding))
     own = unit_of(A, y, x, rounding)
     yield _look(A, y, x, rounding, own, own)

@@ -8,6 +8,7 @@ be flipped is not inferred from K but tried: the flipped measurements must be in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,23 @@ def rivals(look: CloseLook) -> Iterator[Vector]:
         return
     K = look.Q @ look.Q.T
     left = np.diag(look.v) - K * look.v  # column i: what measurement i alone leaves
-    for group in _flippable_in_hierarchy(K, left):
-        yield look.from_signed(np.where(group, -look.v, look.v))
-    for order in _orders(K):
-        for group in _flippable_in_order(order, left):
+    for groups in chain([_hierarchy(K)], map(_firsts, _orders(K))):
+        for group in groups[_small(left @ groups.T)]:
             yield look.from_signed(np.where(group, -look.v, look.v))
+
+
+def better(look: CloseLook) -> Vector | None:
+    """The x of the group whose flip lowers the residual most; None if none does. For an answer that does not fit."""
+    if not 1 < len(look.v) <= MOST_ROWS:
+        return None
+    K = look.Q @ look.Q.T
+    left = np.diag(look.v) - K * look.v
+    groups = np.vstack([_hierarchy(K), *map(_firsts, _orders(K))])
+    residuals = np.linalg.norm(left.sum(axis=1)[:, None] - 2 * left @ groups.T, axis=0)
+    best = int(np.argmin(residuals))
+    if residuals[best] >= 0.5 * np.linalg.norm(left.sum(axis=1)):
+        return None
+    return look.from_signed(np.where(groups[best], -look.v, look.v))
 
 
 def _small(left: Vector) -> NDArray[np.bool_]:
@@ -40,17 +53,15 @@ def _small(left: Vector) -> NDArray[np.bool_]:
     return np.asarray(np.abs(left).max(axis=0) <= SMALL)
 
 
-def _flippable_in_hierarchy(K: Vector, left: Vector) -> Iterator[NDArray[np.bool_]]:
-    """Groups that form as ever weaker influences are taken for ties."""
+def _hierarchy(K: Vector) -> NDArray[np.bool_]:
+    """Groups, one per row, that form as ever weaker influences are taken for ties."""
     size = len(K)
     distance = -np.log(np.maximum(np.abs(K[np.triu_indices(size, 1)]), 1e-300))
     members = np.zeros((2 * size - 1, size), dtype=bool)
     members[:size] = np.eye(size, dtype=bool)
     for k, (one, other, *_) in enumerate(linkage(distance, method="single")):
         members[size + k] = members[int(one)] | members[int(other)]
-    groups = members[:-1]
-    for where in np.flatnonzero(_small(left @ groups.T)):
-        yield groups[where]
+    return members[:-1]
 
 
 def _orders(K: Vector) -> Iterator[NDArray[np.int64]]:
@@ -66,10 +77,7 @@ def _orders(K: Vector) -> Iterator[NDArray[np.int64]]:
         yield np.argsort(mode / leverage)
 
 
-def _flippable_in_order(order: NDArray[np.int64], left: Vector) -> Iterator[NDArray[np.bool_]]:
-    """Groups of the first few in the order."""
-    added = np.cumsum(left[:, order], axis=1)[:, :-1]
-    for last in np.flatnonzero(_small(added)):
-        group = np.zeros(len(order), dtype=bool)
-        group[order[: last + 1]] = True
-        yield group
+def _firsts(order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Groups, one per row, of the first few in the order."""
+    place = np.argsort(order)
+    return place < np.arange(1, len(order))[:, None]

@@ -17,33 +17,41 @@ from phaselect.equations.arrays import Array
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import enumeration, groups
-from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, CloseLook, Inspected, affordable, looks
+from phaselect.solvers.certificate.close_look import (
+    DEPENDENT,
+    EXACT,
+    FEW_UNKNOWNS,
+    CloseLook,
+    Inspected,
+    affordable,
+    looks,
+)
 from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
-from phaselect.solvers.finish import EXACT_FIT, Answer, Support
+from phaselect.solvers.finish import WEAK, Answer, Support
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
 ROWS_LOOKED_AT = 8
-REMEDY = "more measurements, with rows drawn at random, would settle it"
 QUICK = 200
 """Measurements up to which a close look takes no time worth saving."""
 
 
 def fits_exactly(answer: Answer) -> Array:
     """To rounding, each measurement by itself; of an answer, or of each of a stack."""
-    return (np.asarray(answer.excess) <= EXACT) & (np.asarray(answer.fit) <= EXACT_FIT)
+    return np.asarray(answer.excess) <= EXACT
 
 
-def data_seed(y: Array) -> int:
-    """A seed for random probes, from the data: nobody can have built A against them."""
-    return int.from_bytes(blake2b(np.asarray(y, dtype=np.float64).tobytes(), digest_size=16).digest(), "little")
+def data_seed(*data: Array) -> int:
+    """A seed for random probes, from all of the data."""
+    everything = b"".join(np.asarray(array, dtype=np.float64).tobytes() for array in data)
+    return int.from_bytes(blake2b(everything, digest_size=16).digest(), "little")
 
 
-def probes(y: Array, n: int) -> tuple[Vector, NDArray[np.int64]]:
-    """What `examine` asks for: two random points, and the numbers of a few rows."""
-    seed, size = data_seed(y), np.size(y)
+def probes(y: Array, back: Array) -> tuple[Vector, NDArray[np.int64]]:
+    """What `examine` asks for: two random points, and the numbers of a few rows. back: `A^T y`, so that A counts."""
+    seed, size, n = data_seed(y, back), np.size(y), np.size(back)
     rows = stream(seed, Purpose.ROWS).choice(size, min(ROWS_LOOKED_AT, size), replace=False)
     return stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows
 
@@ -63,7 +71,9 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     distinct = distinct_rows(support.images, rounding)
     log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
     reasons = list(doubts(y, answer.x, distinct, structured, rounding))
-    plain = bool(support.full_rank and support.linked) and not structured and not reasons
+    computed = 100 * np.finfo(np.float64).eps * np.sqrt(y.size)
+    firm = float(support.condition) * max(rounding, computed) < WEAK  # else rounding, of data or here, makes up ties
+    plain = bool(support.full_rank and support.linked) and firm and not structured and not reasons
     quick = n < FEW_UNKNOWNS or y.size <= QUICK
     inspected = Inspected() if plain and not quick else _inspected(problem(), answer, support, data_seed(y), plain)
     if inspected.rival is not None:
@@ -72,9 +82,9 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
         return Judged(Grade.CERTIFIED, fit, log10, Certificate.ENUMERATED)
     reasons += [inspected.doubt] if inspected.doubt else []
     if log10 > CERTIFIED_BELOW:
-        reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well")
+        reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well; add measurements")
     if reasons:
-        return Judged(Grade.UNCERTIFIED, fit, log10, reason=f"{reasons[0]}; {REMEDY}")
+        return Judged(Grade.UNCERTIFIED, fit, log10, reason=reasons[0])
     return Judged(Grade.CERTIFIED, fit, log10, Certificate.GENERAL_POSITION)
 
 
@@ -89,7 +99,7 @@ def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int,
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:
     """Directions that nothing sees, groups that can be flipped, and, for few unknowns, every sign vector."""
     if look.unseen.size:
-        return Inspected(look.first_rival(_unseen(look)), doubt="columns of A are dependent, or nearly so")
+        return Inspected(look.first_rival(_unseen(look)), doubt=DEPENDENT)
     rival = look.first_rival(groups.rivals(look))
     if rival is not None or not enumeration.enumerable(look):
         return Inspected(rival)

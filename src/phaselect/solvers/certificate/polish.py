@@ -8,12 +8,15 @@ from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
 from phaselect.equations.signs import excess, signs_of
 from phaselect.problem.normalised import Normalised
-from phaselect.solvers.certificate.close_look import affordable
+from phaselect.solvers.certificate import groups
+from phaselect.solvers.certificate.close_look import EXACT, affordable, looks
 from phaselect.solvers.certificate.digits import sizes, versions
 from phaselect.solvers.finish import Answer
 
 NEARLY = 1e-6
-"""mse_y up to which an answer may be the right one, not computed well enough."""
+"""mse_y up to which an answer may be the right one, not computed well enough, or but for a group of signs."""
+FLIPS = 3
+"""Groups that are flipped at most."""
 
 
 def worth_polishing(answer: Answer) -> Array:
@@ -22,14 +25,25 @@ def worth_polishing(answer: Answer) -> Array:
 
 
 def polished(problem: Normalised, answer: Answer) -> Answer:
-    """The answer, or what fits best of that computed better."""
+    """The answer, or what fits best of that computed better, and of that with groups of measurements flipped."""
     if not affordable(problem):
         return answer
-    A = np.asarray(problem.scale)[:, None] * problem.matrix.entries().astype(np.float64)
-    y = np.asarray(problem.y)
-    found = (_taken(A, y, x, float(problem.rounding)) for x in versions(A, y, np.asarray(answer.x)))
-    best: Answer = min(answer, *found, key=lambda one: float(one.excess))
+    best = _best_version(problem, answer)
+    for _ in range(FLIPS):
+        if best.excess <= EXACT:
+            break
+        flipped = groups.better(next(looks(problem, np.asarray(best.x))))
+        found = best if flipped is None else _best_version(problem, best._replace(x=flipped, excess=np.inf))
+        if not found.excess < best.excess:
+            break
+        best = found
     return best
+
+
+def _best_version(problem: Normalised, answer: Answer) -> Answer:
+    A, y = problem.dense()
+    found = (_taken(A, y, x, float(problem.rounding)) for x in versions(A, y, np.asarray(answer.x)))
+    return min(answer, *found, key=lambda one: float(one.excess))  # type: ignore[no-any-return]
 
 
 def _taken(A: Vector, y: Vector, x: Vector, rounding: float) -> Answer:

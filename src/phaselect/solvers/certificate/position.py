@@ -20,11 +20,12 @@ def doubts(y: Vector, x: Vector, distinct: NDArray[np.bool_], structured: bool, 
     distinct: rows that are not multiples of others. structured: do rows of A have many zeros or repeated magnitudes?
     """
     if tiny := int(np.sum(y <= NEGLIGIBLE)):
-        yield f"{_count(tiny, 'measurement')} of zero, or nearly, {'leaves' if tiny == 1 else 'leave'} signs open"
+        yield f"{_count(tiny, 'measurement')} of zero, or nearly; without them, if enough are left, it may be shown"
     if share_repeated(y[distinct], max(EQUAL, rounding)) > MANY + y.size * rounding:  # of which few by chance
-        yield "y has few distinct values, so that sums may agree by coincidence"
+        yield "y has few distinct values, so that sums may agree by coincidence; rows of random numbers would settle it"
     if (zeros := int(np.sum(np.abs(x) <= NEGLIGIBLE * np.sqrt(np.mean(x**2))))) and structured:
-        yield f"x has {_count(zeros, 'exact zero')}, and A is special there: magnitudes repeat, or are zero"
+        what = "A repeats magnitudes, or has zeros; rows of random numbers would settle it"
+        yield f"x has {_count(zeros, 'exact zero')}, and {what}"
 
 
 def distinct_rows(images: Vector, rounding: float) -> NDArray[np.bool_]:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
 from phaselect.problem.normalised import Normalised
-from phaselect.solvers.certificate.close_look import EXACT, SAME, Inspected
+from phaselect.solvers.certificate.close_look import DEPENDENT, EXACT, SAME, Inspected
 from phaselect.solvers.finish import WEAK, Answer, Support, influence, refine_estimate, refine_signs
 
+ENOUGH = 20
+"""Measurements in a row that reach nothing new, after which nothing more is expected."""
 FEW, MOST_ROWS = 3, 20_000
 """Columns of K that are computed one by one before all are, if there are not too many."""
 
@@ -23,12 +25,12 @@ def by_parts(problem: Normalised, answer: Answer, support: Support) -> Inspected
     if not support.full_rank:
         step = support.unseen * np.linalg.norm(answer.x) / np.linalg.norm(support.unseen)
         other = problem.compiled(refine_estimate)(problem, answer.x + step)
-        return Inspected(_if_exact(other), doubt="columns of A are dependent, or nearly so")
+        return Inspected(_if_exact(other), doubt=DEPENDENT)
     part = reached(_influence(problem), problem.m_rows)
     if part.all():
         return Inspected()
     other = problem.compiled(refine_signs)(problem, np.where(part, -answer.signs, answer.signs))
-    return Inspected(_if_exact(other), doubt="parts of the data hardly influence each other")
+    return Inspected(_if_exact(other), doubt="parts of the data hardly influence each other; measure across them")
 
 
 def _if_exact(other: Answer) -> Vector | None:
@@ -39,10 +41,11 @@ def reached(influence_of: Callable[[int], Vector], size: int) -> NDArray[np.bool
     """The measurements that are reached from the first, going from each to those it influences."""
     found = np.zeros(size, dtype=bool)
     found[0] = True
-    waiting = [0]
-    while waiting and not found.all():
+    waiting, in_vain = [0], 0
+    while waiting and not found.all() and in_vain < ENOUGH:
         tied = np.abs(influence_of(waiting.pop())) > WEAK / np.sqrt(size)
         waiting.extend(np.flatnonzero(tied & ~found).tolist())
+        in_vain = 0 if (tied & ~found).any() else in_vain + 1
         found |= tied
     return found
 
