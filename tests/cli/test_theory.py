@@ -158,6 +158,7 @@ def test_what_did_not_converge_is_told(monkeypatch):
         (["complexity", "--sign-overlap", 0.5, "--mu0", 5, "--mu-max", 1], "mu0 < mu-max"),
         (["bayes", "--alpha", 0], "alpha = 0 must be a positive"),
         (["clusters", "--alpha", 0.5], "alpha must exceed 1"),
+        (["clusters", "--alpha", 1.5, "--lam", 0, "--product", 1], "give either lam or product"),
         (["point", "--alpha", 1.2, "--mu", 1, "--out", "never.txt"], "name the file .csv"),
         (["point", "--alpha", 1.2, "--mu", 1, "--plot", "never.doc"], "name the file .png"),
         (["point", "--alpha", 1.2, "--mu", 1, "--plot", "no/folder/x.png"], "cannot write"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit, minimize
 from scipy.special import expit
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from phaselect import InputError
 from phaselect.base.tables import Table
@@ -202,6 +202,13 @@ SIZES = [100, 200, 400, 800, 1600, 3200]
 def thresholds(values, spread):
     """Intervals of 95 % around values whose standard error is known."""
     return [Interval(value, value - 1.96 * spread, value + 1.96 * spread) for value in values]
+
+
+def test_the_standard_error_of_an_interval():
+    """scipy's normal law has 95 % within it; an interval without width has that of the digits given."""
+    half = Interval(1.2, 1.15, 1.25)
+    assert norm(1.2, half.standard_error).interval(0.95) == pytest.approx((half.low, half.high))
+    assert Interval(1.2, 1.2, 1.2).standard_error == 1e-4
 
 
 def law(n, limit, amplitude, exponent):

@@ -1,22 +1,26 @@
 """The figure of ever slower anneals: what it counts, and how it is drawn."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from phaselect.base.tables import Table
+from phaselect.base.errors import InputError
+from phaselect.base.tables import Table, load_table
 from phaselect.experiments.grid import CURVE, preset
 from phaselect.figures import rates
 from phaselect.figures.context import Context
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.registry import REGISTRY
 
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+
 
 def run(solver, alpha, eps, seed, m):
     own = {"solver": solver, "n": 400, "eps": eps, "plan": f"plan-{solver}-{eps}", "alpha": alpha, "seed": seed}
     outcome = {"status": "CERTIFIED", "m": m, "mse_y": 1e-20 if m == 1 else 1e-3, "seconds": 1.0, "device": ""}
-    return dict.fromkeys(CURVE, math.nan) | own | outcome
+    return dict.fromkeys(CURVE, math.nan) | own | outcome | ({"product": 0.0} if solver == "sa" else {})
 
 
 def compute():
@@ -46,7 +50,19 @@ def test_sweeps_are_those_of_the_preset():
         assert isinstance(schedule, Schedule)
         per_fold = schedule.steps * (len(schedule) - 1) / math.log(schedule.mu[-1] / schedule.mu[0])
         assert table.where(eps=0.01)["sweeps"] == pytest.approx(per_fold, rel=2e-3)
-        assert solver in rates.LAM
+
+
+def test_lam_is_that_of_the_schedule():
+    assert rates.schedule_of("sa", 0.1, 0.0).lam.max() == 0
+    assert set(rates.schedule_of("sa-fixed", 0.1, math.nan).lam.tolist()) == {0.005}
+    with pytest.raises(InputError, match="product"):
+        rates.schedule_of("sa-fixed", 0.1, 1.0)
+
+
+def test_the_thresholds_of_the_caption_are_those_of_the_phase_diagram():
+    diagram = load_table(TABLES / "regularisation.csv").where(panel="b", line="recovery")
+    for lam in (0.0, 0.005):
+        assert f" {diagram.where(lam=lam)['alpha'][0]:.3f} " in rates.CAPTION
 
 
 def test_drawn_in_the_order_of_the_sweeps():

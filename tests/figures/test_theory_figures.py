@@ -292,6 +292,19 @@ def test_failure_of_replica_symmetry(tables):
     assert (table["mse_y_ground"] < table["mse_y_dynamical"]).all()
 
 
+def test_no_clusters_is_not_the_same_as_not_known(monkeypatch):
+    """A table of where they form says infinity for the one, nan for the other."""
+    rsb = figure_module("rsb")
+    for answer in (math.inf, math.nan):
+        known = known_traps([1.5]) | {"mu_dynamical": np.array([answer])}
+        monkeypatch.setattr(rsb, "traps", lambda alphas, known=known: dict(known))
+        monkeypatch.setattr(rsb, "ALPHAS", {"small": [1.5]})
+        monkeypatch.setattr(rsb, "RULES", ())
+        table = Table(rsb.compute(Context("small", {}.__getitem__)))
+        np.testing.assert_array_equal(table["mu_dynamical"], [answer])
+        rsb.draw(table).canvas.draw()
+
+
 def test_modules_say_what_they_show():
     for module in map(figure_module, CHEAP):
         assert module.CAPTION.endswith(".")

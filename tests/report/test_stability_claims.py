@@ -23,11 +23,11 @@ def stability(*lines):
     return {"local_stability": Table(stack([empty, *lines]))}
 
 
-def clusters(*rows):
-    """Rows of `rsb`: what is fixed, alpha, and the largest growth of clusters on the way."""
+def clusters(*rows, without_overlap=20.0):
+    """Rows of `rsb`: what is fixed, alpha, the largest growth on the way; where clusters form without overlap."""
     names = ("lam", "product", "alpha", "growth_followed")
     columns = {name: np.array([row[i] for row in rows], dtype=float) for i, name in enumerate(names)}
-    return {"rsb": Table(columns | {"mu_dynamical": np.full(len(rows), 20.0)})}
+    return {"rsb": Table(columns | {"mu_dynamical": np.where(columns["lam"] == 0, without_overlap, math.nan)})}
 
 
 LAM_0, LAM_5, MATCHED = (0.0, math.nan), (0.005, math.nan), (math.nan, 1.0)
@@ -72,13 +72,17 @@ CASES = {
             CORRECTED,
         ),
         (stability(line(1.2, STABLE), line(1.2, STABLE, 0.005, mse_y=HIGHER)), FAILS),
+        (stability(line(1.2, STABLE), line(1.2, STABLE, 0.005, mse_y=LOWER), line(1.3, STABLE)), HOLDS),
         (stability(line(1.2, STABLE), line(1.3, STABLE, 0.005)), OPEN),
+        (stability(line(1.2, STABLE), line(1.2, (1.1, 1.1, 1.1), 0.005)), OPEN),
     ],
     "symmetry_breaks": [
         (clusters((*LAM_0, 1.2, 1.0), (*MATCHED, 1.2, 1.0)), HOLDS),
         (clusters((*LAM_0, 1.2, 1.0), (*MATCHED, 1.2, 0.8)), CORRECTED),
-        (clusters((*LAM_0, 1.2, 0.9), (*LAM_5, 1.2, 0.99)), FAILS),
+        (clusters((*LAM_0, 1.2, 0.9), (*LAM_5, 1.2, 0.99)), CORRECTED),
+        (clusters((*LAM_0, 1.2, 0.9), (*LAM_5, 1.2, 0.99), without_overlap=math.inf), FAILS),
         (clusters((*LAM_0, 1.2, math.nan)), OPEN),
+        (clusters((*LAM_0, 1.2, 1.0), without_overlap=math.nan), OPEN),
     ],
     "instability_signals_the_trap": [
         (stability(line(1.2, LATE), line(1.3, EARLY)), HOLDS),

@@ -52,12 +52,6 @@ def gaps(base, colder, stiffer):
 
 
 CASES = {
-    "random_signs_maximise": [
-        (complexity(curve(), curve(0.4)), HOLDS),
-        (complexity(curve(), curve(0.4, complexity_random=1.1)), FAILS),
-        (complexity(curve(), curve(0.4, mu=(0.5, 1, 10))), OPEN),
-        (complexity(curve(sigma=(NAN, 0.6, 0.2))), OPEN),
-    ],
     "overlap_lowers_misfit": [
         (complexity(curve(), curve(0.4, mse_y=(0.3, 0.2, 0.1))), HOLDS),
         (complexity(curve(), curve(0.4, mse_y=(0.3, 0.2, 0.1), sigma=(0.5, 0.3, 0.1))), CORRECTED),

@@ -270,11 +270,11 @@ def bayes(alpha: tuple[float, ...], as_json: bool, out: str | None, plot: str | 
 )
 @theory.command()
 @click.option("--alpha", type=float, multiple=True, required=True, help="Measurements per unknown; may be repeated.")
-@click.option("--lam", type=float, default=0.0, show_default=True, help="L2 regulariser.")
+@click.option("--lam", type=float, help="L2 regulariser; 0 if neither it nor a product is given.")
 @click.option("--product", type=float, help="Keep mu*lam fixed at this instead.")
 @outputs
 def clusters(
-    alpha: tuple[float, ...], lam: float, product: float | None, as_json: bool, out: str | None, plot: str | None
+    alpha: tuple[float, ...], lam: float | None, product: float | None, as_json: bool, out: str | None, plot: str | None
 ) -> None:
     """One step of replica symmetry breaking: where sign vectors gather in clusters, and how well the best of them fit.
 

@@ -35,6 +35,11 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    @property
+    def standard_error(self) -> float:
+        """That of a normal law with this interval, and not less than the digits that are given."""
+        return max((self.high - self.low) / (2 * STANDARD_ERRORS), 1e-4)
+
     def __str__(self) -> str:
         if math.isfinite(self.value):
             return f"{self.value:.3f} [{self.low:.3f}, " + ("∞)" if math.isinf(self.high) else f"{self.high:.3f}]")
@@ -192,11 +197,14 @@ def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | No
     """
     if len(sizes) != len(found):
         raise InputError("large_n_limit: give alpha_50 of each size")
-    good = [(n, *half) for n, half in zip(sizes, found, strict=True) if all(map(math.isfinite, half))]
+    good = [
+        (n, half.value, half.standard_error)
+        for n, half in zip(sizes, found, strict=True)
+        if all(map(math.isfinite, half))
+    ]
     if len(good) < 3:
         return None
-    n, values, low, high = np.array(good, dtype=float).T
-    spread = np.maximum((high - low) / (2 * STANDARD_ERRORS), 1e-4)
+    n, values, spread = np.array(good, dtype=float).T
     drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, n.size))
     fits = _fit(n, np.vstack([values, drawn]), spread)
     (a, b, c, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)

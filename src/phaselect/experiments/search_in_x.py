@@ -27,7 +27,7 @@ from phaselect.problem.streams import Purpose, stream
 REACH = 4.0
 """Largest step, over the standard deviation that the curvature of the loss would leave: half are accepted."""
 LOOK = 1.25
-"""Growth of mu between looks at what greedy flips would make of it, as in simulated annealing."""
+"""Growth of mu from one look to the next; a look is greedy flips from the signs of A x, apart from the anneal."""
 SOLVED = 1e-20
 """mse_y of a fit that is exact, at which the anneal may end."""
 

@@ -31,11 +31,11 @@ class Reached(NamedTuple):
     converged_to: float = math.nan
 
 
-Search = Callable[[Instance, int], Reached]
-"""A search, given an instance and the seed of the run."""
+Method = Callable[[Instance, int], Reached]
+"""A way to search, given an instance and the seed of the run."""
 
 
-def by_name(solver: str, **options: float) -> Search:
+def by_name(solver: str, **options: float) -> Method:
     """One run of a solver of the registry."""
 
     def search(problem: Instance, seed: int) -> Reached:
@@ -53,7 +53,7 @@ def after_flips(problem: Normalised, z: Array) -> Reached:
 
 
 def side_by_side(
-    searches: Mapping[str, Search],
+    searches: Mapping[str, Method],
     sizes: Mapping[int, int],
     alphas: Sequence[float],
     progress: Callable[[float], None],

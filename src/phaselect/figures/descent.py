@@ -9,7 +9,7 @@ import numpy as np
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.gradient_descent import descend_in_signs, descend_in_x
 from phaselect.experiments.success import succeeded
-from phaselect.experiments.trials import Search, by_name, side_by_side
+from phaselect.experiments.trials import Method, by_name, side_by_side
 from phaselect.figures.comparison import Styles, draw_comparison, success_of
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, GREEN, GREY, ORANGE, PINK, letter, panels
@@ -38,7 +38,7 @@ STYLES: Styles = {
 }
 
 
-def searches() -> dict[str, Search]:
+def searches() -> dict[str, Method]:
     """Langevin dynamics and the two descents."""
     langevin = by_name("langevin", eps=EPS, product=PRODUCT)
     return {"langevin": langevin, "descent": descend_in_x, "descent-signs": descend_in_signs}

@@ -10,6 +10,8 @@ from phaselect.base.tables import Columns, Table
 from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.context import Context
 from phaselect.figures.style import letter, logarithmic, panels, shades
+from phaselect.problem.schedule import Schedule
+from phaselect.solvers.registry import recipe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,22 +19,29 @@ if TYPE_CHECKING:
 CAPTION = (
     "Share of the same random instances that simulated annealing recovers, with 95 % Wilson intervals, against the "
     "sweeps that it spends while mu grows by a factor of e, (a) without regulariser and (b) at lambda = 0.005. Replica "
-    "symmetry has infinitely slow anneals recover from alpha = 1.584 (a) and 1.130 (b) on."
+    "symmetry has infinitely slow anneals recover from alpha = 1.584 (a) and 1.130 (b) on (figure regularisation, b)."
 )
-SWEEPS = 100  # per temperature, of the schedules behind the preset
-LAM = {"sa": 0.0, "sa-fixed": 0.005}
 
 
 def compute(context: Context) -> Columns:
     """A row for each lam, alpha and rate of the preset sweep."""
     found = success_table(timed_on_one_core(context.rows("rates")))
     names = ("n", "alpha", "eps", "trials", "crashed", "successes", "seconds")
+    ran = zip(*(found[name].tolist() for name in ("solver", "eps", "product")), strict=True)
+    schedules = [schedule_of(*row) for row in ran]
     return {
-        "lam": np.array([LAM[solver] for solver in found["solver"].tolist()]),
+        "lam": np.array([schedule.lam[0] for schedule in schedules]),
         **{name: found[name] for name in names},
-        "sweeps": SWEEPS / np.log1p(found["eps"]),
+        "sweeps": np.array([schedule.steps for schedule in schedules]) / np.log1p(found["eps"]),
         **{"value": found["p"], "low": found["p_low"], "high": found["p_high"]},
     }
+
+
+def schedule_of(solver: str, eps: float, product: float) -> Schedule:
+    """The schedule of a run; the product is nan where the solver does not ask for one."""
+    _, schedule = recipe(solver).plan(eps=eps, **({} if np.isnan(product) else {"product": product}))
+    assert schedule is not None
+    return schedule
 
 
 def draw(table: Table) -> Figure:

@@ -29,6 +29,7 @@ from phaselect.figures.style import (
 )
 from phaselect.theory import Point, saddle_point_at_sign_overlap, traps
 from phaselect.theory.continuation import anneal_path
+from phaselect.theory.control import MU_MAX
 from phaselect.theory.on_the_way import clusters_on_the_way
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ CAPTION = (
     "that complexity vanishes. (c) On the branch of an infinitely slow anneal, until it finds the signal: the largest "
     "growth of clusters. From 1 on (filled) they form on the way."
 )
-MU_RANGE = (0.01, 1e5)
 ALPHAS = {
     "small": [1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.51, 1.52, 1.53, 1.54, 1.55, 1.6, 1.65, 1.7, 1.8, 1.9],
     "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.05), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
@@ -74,7 +74,8 @@ def compute(context: Context) -> Columns:
         context.progress(count / len(jobs))
         parts.append(job())
     columns = stack(dict.fromkeys(parts[0], math.nan) | part for part in parts)
-    return {name: np.where(np.isfinite(column), column, math.nan) for name, column in columns.items()}
+    never = {"mu_dynamical": columns["mu_dynamical"]}  # infinite: there are no clusters; nan: that is not known
+    return {name: np.where(np.isfinite(column), column, math.nan) for name, column in columns.items()} | never
 
 
 def _at_lam_0(alpha: float) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def mu_without_overlap(alpha: float, level: Callable[[Point], float]) -> float:
     def at(log_mu: float) -> float:
         return level(_without_overlap(alpha, math.exp(log_mu)))
 
-    grid = np.linspace(math.log(MU_RANGE[0]), math.log(MU_RANGE[1]), 60).tolist()
+    grid = np.linspace(math.log(0.01), math.log(MU_MAX), 60).tolist()
     above = next((i for i, log_mu in enumerate(grid) if at(log_mu) > 0), None)
     return math.nan if not above else math.exp(brentq(at, grid[above - 1], grid[above]))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.search_in_x import anneal_in_x, entries, singular_directions
-from phaselect.experiments.trials import Search, by_name, side_by_side
+from phaselect.experiments.trials import Method, by_name, side_by_side
 from phaselect.figures.comparison import Styles, draw_comparison, success_of
 from phaselect.figures.context import Context
 from phaselect.figures.style import BLUE, GREEN, ORANGE, letter, panels
@@ -34,7 +34,7 @@ STYLES: Styles = {
 }
 
 
-def searches() -> dict[str, Search]:
+def searches() -> dict[str, Method]:
     """The anneal of the signs and the two of x, all on the schedule of the first."""
     schedule = Schedule.fixed_product(PRODUCT, eps=EPS)
     return {

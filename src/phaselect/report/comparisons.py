@@ -10,7 +10,7 @@ from phaselect.base.tables import Table
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
 from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.report.evidence import Missing
-from phaselect.report.ledger import Answer
+from phaselect.report.ledger import Said
 
 SLOW, FAST = 0.01, 0.1
 """The paper's two rates."""
@@ -46,12 +46,12 @@ def clearly_below(one: Interval, other: Interval) -> bool:
     return one.high < other.low
 
 
-def below(one: Interval, other: Interval) -> Answer:
+def below(one: Interval, other: Interval) -> Said:
     """Is the one below the other? Not known where their intervals overlap."""
     return True if clearly_below(one, other) else False if clearly_below(other, one) else None
 
 
-def above(half: Interval, alpha: float) -> Answer:
+def above(half: Interval, alpha: float) -> Said:
     """Does half need more than alpha? Not known where alpha lies in the interval."""
     return below(Interval(alpha, alpha, alpha), half)
 
@@ -63,7 +63,7 @@ def largest(found: Halves) -> Interval:
     return found[max(found)]
 
 
-def arrives(fit: Limit | None) -> Answer:
+def arrives(fit: Limit | None) -> Said:
     """Is the Bayes-optimal threshold the limit? Not known without a fit to be trusted, or from a wide interval."""
     if fit is None or fit.doubt or not all(map(math.isfinite, fit.limit)):
         return None
@@ -79,16 +79,12 @@ def mean_gain(fast: Halves, slow: Halves) -> Interval:
     if not closed:
         raise Missing("no size is known at both rates")
     gains = np.array([f.value - s.value for f, s in closed])
-    variances = np.array([_variance(f) + _variance(s) for f, s in closed])
+    variances = np.array([f.standard_error**2 + s.standard_error**2 for f, s in closed])
     mean, error = np.average(gains, weights=1 / variances), STANDARD_ERRORS / math.sqrt(np.sum(1 / variances))
     return Interval(float(mean), float(mean - error), float(mean + error))
 
 
-def _variance(half: Interval) -> float:
-    return max((half.high - half.low) / (2 * STANDARD_ERRORS), 1e-4) ** 2
-
-
-def gains(fast: Halves, slow: Halves) -> Answer:
+def gains(fast: Halves, slow: Halves) -> Said:
     """Is slow better: in the mean over all sizes, and clearly worse at none?"""
     mean = mean_gain(fast, slow)
     worse = any(clearly_below(fast[n], slow[n]) for n in fast if n in slow)

@@ -13,7 +13,7 @@ from phaselect.base.tables import Table
 from phaselect.report.evidence import Evidence, Missing, known
 
 Tables = Mapping[str, Table]
-Answer = bool | None
+Said = bool | None
 """Yes, no, or not known."""
 
 
@@ -92,14 +92,14 @@ def summary(entries: Sequence[Entry]) -> str:
     return ", ".join(f"{it.value}: {counts[it]}" for it in Conclusion if counts[it])
 
 
-def verdict(*parts: Answer) -> Conclusion:
+def verdict(*parts: Said) -> Conclusion:
     """A claim holds if all of its parts do and fails if none does; some, and it needs a correction."""
     if not parts or any(part is None for part in parts):
         return Conclusion.OPEN
     return Conclusion.HOLDS if all(parts) else Conclusion.CORRECTED if any(parts) else Conclusion.FAILS
 
 
-def every(answers: Iterable[Answer]) -> Answer:
+def every(answers: Iterable[Said]) -> Said:
     """Is the answer yes to all of them? One no decides; else one that is not known, or none at all, leaves it open."""
     said = list(answers)
     if any(answer is not None and not answer for answer in said):

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from phaselect.base.tables import Table
 from phaselect.report.evidence import Missing, known
 from phaselect.report.ledger import (
-    Answer,
     Claim,
     Conclusion,
     Finding,
+    Said,
     Tables,
     claims_into,
     numbers,
@@ -191,7 +191,7 @@ def product_must_be_small(tables: Tables) -> Finding:
     return Finding(text, verdict(_failing_are_larger(works, fails), safe))
 
 
-def _failing_are_larger(works: list[float], fails: list[float]) -> Answer:
+def _failing_are_larger(works: list[float], fails: list[float]) -> Said:
     """Do those that fail lie above those that work? Not known if there are none of either kind."""
     return min(fails) > max(works) if works and fails else None
 

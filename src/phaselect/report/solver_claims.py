@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
+from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.report.comparisons import (
     FAST,
     SLOW,
@@ -25,10 +26,10 @@ from phaselect.report.comparisons import (
 )
 from phaselect.report.evidence import known
 from phaselect.report.ledger import (
-    Answer,
     Claim,
     Conclusion,
     Finding,
+    Said,
     Tables,
     claims_into,
     every,
@@ -131,7 +132,7 @@ def _all(pair: tuple[Halves, Halves]) -> list[Interval]:
     return [half for found in pair for half in found.values()]
 
 
-def _within_reach(half: Interval) -> Answer:
+def _within_reach(half: Interval) -> Said:
     return True if half.high <= LARGEST else False if half.low >= LARGEST else None
 
 
@@ -176,7 +177,7 @@ def state_evolution_describes(tables: Tables) -> Finding:
     return Finding("largest gap in m of the mean run, with its standard error: " + "; ".join(texts), verdict(*parts))
 
 
-def _describes(gap: NDArray[np.float64], error: NDArray[np.float64]) -> Answer:
+def _describes(gap: NDArray[np.float64], error: NDArray[np.float64]) -> Said:
     """Yes if it is surely within 0.2 throughout, no if it is surely beyond 0.1 somewhere."""
     if np.any(gap - 2 * error > 0.1):
         return False
@@ -228,9 +229,10 @@ def langevin_beats_descent(tables: Tables) -> Finding:
     here = stuck.take((stuck["alpha"] > langevin[n].high) & (stuck["alpha"] < in_x[n].low)) if len(stuck) else stuck
     if not all(clearly_below(*pair) for pair in pairs) or len(here) == 0:
         return Finding(text, Conclusion.OPEN)
+    random = STANDARD_ERRORS * n**-0.5
     text += f"; meanwhile descent in x ends, N = {n}, at overlaps of median {here['value'].min():.2f} to "
-    text += f"{here['value'].max():.2f}, a random direction below {1.96 * n**-0.5:.2f} (95 %)"
-    return Finding(text, holds_if(bool((here["value"] < 1.96 * n**-0.5).all()), Conclusion.CORRECTED))
+    text += f"{here['value'].max():.2f}, a random direction below {random:.2f} (95 %)"
+    return Finding(text, holds_if(bool((here["value"] < random).all()), Conclusion.CORRECTED))
 
 
 @claim(
@@ -252,7 +254,7 @@ def all_approach_bayes(tables: Tables) -> Finding:
     return Finding("; ".join(texts) + f"; Bayes-optimal {BAYES_OPTIMAL}", verdict(every(parts)))
 
 
-def _approaches(half: Interval, fit: Limit | None) -> Answer:
+def _approaches(half: Interval, fit: Limit | None) -> Said:
     """By the limit; without one, no if the largest instances are still far away."""
     answer = arrives(fit)
     return False if answer is None and above(half, BAYES_OPTIMAL + FAR) else answer

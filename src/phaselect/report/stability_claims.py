@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,21 +12,16 @@ from phaselect.report.ledger import (
     Claim,
     Conclusion,
     Finding,
+    Said,
     Tables,
     claims_into,
     numbers,
     regulariser_threshold,
+    verdict,
 )
 
 STABILITY_CLAIMS: list[Claim] = []
 claim = claims_into(STABILITY_CLAIMS)
-
-
-def of_all(cases: Sequence[bool]) -> Conclusion:
-    """What is said of all of them holds in all, in some or in none; of no cases nothing is known."""
-    if not cases:
-        return Conclusion.OPEN
-    return Conclusion.HOLDS if all(cases) else Conclusion.CORRECTED if any(cases) else Conclusion.FAILS
 
 
 def anneals(table: Table) -> list[Table]:
@@ -46,7 +40,7 @@ def stable_at_high_complexity(tables: Tables) -> Finding:
         f"where the complexity exceeds half of its largest value, the replicon stays below 1 on {sum(stable)} of "
         f"{len(stable)} anneals (the largest: {max((own['replicon'].max() for own in high), default=0.0):.3f})"
     )
-    return Finding(text, of_all(stable))
+    return Finding(text, verdict(*stable))
 
 
 @claim("App. A, stability", "Regularisation makes regions of smaller misfit locally stable", "local_stability")
@@ -59,7 +53,7 @@ def regulariser_stabilises(tables: Tables) -> Finding:
         f"from lam = 0 to 0.005 the smallest stable misfit falls on {_those(along)}, and at the point without overlap "
         f"that they leave on {_those(behind)}"
     )
-    return Finding(text, of_all([*along.values(), *behind.values()]))
+    return Finding(text, verdict(*along.values(), *behind.values()))
 
 
 def _lowered(table: Table) -> dict[float, bool]:
@@ -75,6 +69,8 @@ def _lowered(table: Table) -> dict[float, bool]:
 
 def _lowest_stable(own: Table) -> float:
     """Smallest misfit before the replicon passes 1 or the complexity vanishes, coming from high temperature."""
+    if len(own) == 0:
+        return math.nan
     good = own["stable"] & (own["complexity"] >= 0)
     end = int(np.argmin(good)) if not good.all() else len(own)
     return float(own["mse_y"][:end].min()) if end else math.nan
@@ -88,18 +84,24 @@ def _those(cases: dict[float, bool]) -> str:
 
 @claim("App. A, 1RSB", "Replica symmetry is not globally stable", "rsb")
 def symmetry_breaks(tables: Tables) -> Finding:
-    """Clusters at Parisi parameter 1, the paper's criterion: without overlap, and on the branches of anneals."""
+    """Clusters at Parisi parameter 1, the paper's criterion: at the point without overlap, and on the branches."""
     table = tables["rsb"]
     known = table.take(np.isfinite(table["growth_followed"]))
     rules = {f"lam = {lam:g}": known.where(lam=lam) for lam in known.values("lam") if math.isfinite(lam)}
     rules |= {f"mu*lam = {it:g}": known.where(product=it) for it in known.values("product") if math.isfinite(it)}
-    without = table.where(lam=0.0)["mu_dynamical"]
+    without = [_form(mu) for mu in table.where(lam=0.0)["mu_dynamical"].tolist()]
     text = (
-        f"without overlap, at lam = 0, clusters form at a finite mu for {np.isfinite(without).sum()} of {len(without)} "
+        f"without overlap, at lam = 0, clusters form at a finite mu for {without.count(True)} of {len(without)} "
         f"alphas; on the branch that an anneal follows to the signal, "
         + "; ".join(f"{name}: {_up_to(own)}" for name, own in rules.items())
     )
-    return Finding(text, of_all((known["growth_followed"] >= 1).tolist()))
+    followed = (known["growth_followed"] >= 1).tolist() if len(known) else [None]
+    return Finding(text, verdict(*without, *followed))
+
+
+def _form(mu: float) -> Said:
+    """Do clusters form at this mu? Not if it is infinite."""
+    return None if math.isnan(mu) else math.isfinite(mu)
 
 
 def _up_to(own: Table) -> str:
@@ -125,7 +127,7 @@ def instability_signals_the_trap(tables: Tables) -> Finding:
         f"{max((own['replicon'].max() for own in followed), default=0.0):.6f}); the point without overlap, where it "
         f"passes 1 for {behind} of {len(left)}, is one that they have left"
     )
-    return Finding(text, of_all(warned))
+    return Finding(text, verdict(*warned))
 
 
 @claim(
@@ -159,5 +161,5 @@ def breaking_is_the_cause(tables: Tables) -> Finding:
             )
     text = "; ".join(texts) or "0 cases where replica symmetry has an anneal recover and quick ones fail"
     hasty = wilson(*slow)[0] > wilson(*quick)[1]
-    conclusion = of_all(broken)
+    conclusion = verdict(*broken)
     return Finding(text, Conclusion.OPEN if conclusion is Conclusion.FAILS and not hasty else conclusion)

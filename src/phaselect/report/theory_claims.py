@@ -7,10 +7,10 @@ import numpy as np
 from phaselect.base.tables import Table
 from phaselect.report.evidence import Missing, known
 from phaselect.report.ledger import (
-    Answer,
     Claim,
     Conclusion,
     Finding,
+    Said,
     Tables,
     claims_into,
     holds_if,
@@ -25,22 +25,6 @@ VISIBLE = 1e-3
 """A change of the overlap below this is thinner than the line that shows it."""
 LEVELS = 9
 """At how many points curves are compared."""
-
-
-@claim(
-    "Sec. III, fixed overlap",
-    "At mu = 0 the complexity reaches the binary entropy of random signs at overlap O",
-    "complexity",
-)
-def random_signs_maximise(tables: Tables) -> Finding:
-    """The top of each curve against the binary entropy."""
-    table = tables["complexity"]
-    tops = [own.take(np.array([np.argmin(own["mu"])])) for own in table.by("sign_overlap")]
-    mu = float(known([top["mu"][0] for top in tops], "the smallest mu").max())
-    gaps = known([top["complexity_random"][0] - top["complexity"][0] for top in tops], "the complexity at its top")
-    gap = float(np.abs(gaps).max())
-    text = f"at the smallest mu ({mu:g}) each of {len(tops)} curves is within {gap:.1e} of the formula"
-    return Finding(text, holds_if(gap < 1e-4) if mu <= 0.01 else Conclusion.OPEN)
 
 
 @claim("Sec. III, fixed overlap", "The misfit falls as the overlap O of the signs grows", "complexity")
@@ -104,7 +88,7 @@ def branches_coexist(tables: Tables) -> Finding:
     return Finding(text, verdict(_only_small(two, alphas), all(wins), bool(m.min() > 0.99)))
 
 
-def _only_small(chosen: list[float], alphas: list[float]) -> Answer:
+def _only_small(chosen: list[float], alphas: list[float]) -> Said:
     """Are the chosen ones the smallest? Not known if all are."""
     rest = [alpha for alpha in alphas if alpha not in chosen]
     return (bool(chosen) and max(chosen) < min(rest)) if rest else None

@@ -10,6 +10,10 @@ from typing import NamedTuple
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 
+MU_MAX = 1e5
+"""How far transitions are searched for: beyond, branches follow their power laws, and the precision inside a cluster
+exceeds that between clusters so much that rounding shows."""
+
 
 @dataclass(frozen=True)
 class Control:

@@ -17,12 +17,9 @@ from phaselect.theory.branch import Branch
 from phaselect.theory.cluster_points import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 from phaselect.theory.clusters import ClusterState
 from phaselect.theory.continuation import AnnealPath, anneal_path
-from phaselect.theory.control import numbers
+from phaselect.theory.control import MU_MAX, numbers
 from phaselect.theory.flow import growth_rates, paramagnet
 from phaselect.theory.on_the_way import clusters_on_the_way
-
-MU_MAX = 1e5
-"""Beyond, the precision inside a cluster exceeds that between them so much that rounding shows."""
 
 
 def dynamical_transition(alpha: float, lam: float = 0.0) -> float:
@@ -109,30 +106,31 @@ def _equilibrium(path: AnnealPath, mu: float) -> ClusterPoint:
 
 def traps(
     alphas: Sequence[float],
-    lam: float = 0.0,
+    lam: float | None = None,
     *,
     product: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Branch:
-    """Where single-flip annealing at fixed lam, or at fixed `mu*lam = product`, is trapped: one row per alpha.
+    """Where single-flip annealing at fixed lam (0 if not given), or at fixed `mu*lam = product`, is trapped.
 
-    Columns: alpha, lam, product (nan: the other of the two is fixed). At m = 0, where an anneal that has not found the
-    signal stays: mu_leave, where the uninformed branch leaves it (infinite where never); mu_dynamical and mu_static,
-    the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the best sign vectors
-    without overlap. On the branch that an infinitely slow anneal follows, until it has found the signal (m > 0.9):
-    mu_followed, where clusters form on it (infinite where they do not), m_followed, the overlap there or, without
-    clusters, the last one, and growth_followed, the largest growth of clusters on the way (below 1 there are none).
+    One row per alpha. Columns: alpha, lam, product (nan: the other of the two is fixed). At m = 0, where an anneal that
+    has not found the signal stays: mu_leave, where the uninformed branch leaves it (infinite where never); mu_dynamical
+    and mu_static, the transitions of this file; mse_y_dynamical, the misfit at the first; mse_y_ground, that of the
+    best sign vectors without overlap. On the branch that an infinitely slow anneal follows, until it has found the
+    signal (m > 0.9): mu_followed, where clusters form on it (infinite where they do not), m_followed, the overlap there
+    or, without clusters, the last one, and growth_followed, the largest growth of clusters on the way (1: they form).
     Beyond mu = 1e5: infinite, and nan. Where `converged` is False, what could not be computed is nan too.
     """
     alphas = numbers("alphas", alphas)
-    paths = [anneal_path(alpha, None if product is not None and lam == 0 else lam, product) for alpha in alphas]
+    lam = 0.0 if lam is None and product is None else lam
+    paths = [anneal_path(alpha, lam, product) for alpha in alphas]
     rows = []
     for count, path in enumerate(paths):
         if progress is not None:
             progress(count / len(alphas))
         rows.append(_trap(path))
     columns = {name: np.array([getattr(row, name) for row in rows]) for name in Trap._fields}
-    fixed = {"lam": lam if product is None else math.nan, "product": math.nan if product is None else product}
+    fixed = {"lam": math.nan if lam is None else lam, "product": math.nan if product is None else product}
     return {"alpha": np.array(alphas), **{name: np.full(len(alphas), it) for name, it in fixed.items()}, **columns}
 
 

@@ -12,11 +12,19 @@ from scipy.optimize import brentq, minimize_scalar
 from phaselect.base.errors import InputError, TheoryError
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.branch import points_along, states_along
-from phaselect.theory.control import Control, check_lam, check_positive, check_recoverable, check_tolerance, number
+from phaselect.theory.control import (
+    MU_MAX,
+    Control,
+    check_lam,
+    check_positive,
+    check_recoverable,
+    check_tolerance,
+    number,
+)
 from phaselect.theory.saddle import Point, require_converged, saddle_point
 
-MU_RANGE = (0.05, 1e5)
-"""Temperatures searched for transitions; beyond, branches follow their power laws."""
+MU_RANGE = (0.05, MU_MAX)
+"""Temperatures searched for transitions."""
 
 RECOVERED, HIGH = 0.99, 0.9
 """Overlaps that count as having found the signal: at fixed product, and at fixed lam, which biases m away from 1."""
