@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
-from types import FrameType
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # what is imported here delays the moment from which signals are ours
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import NoReturn
 
 AGAIN = 0.02
@@ -65,6 +64,8 @@ def exit_code() -> int:
 
 def leave(code: int) -> NoReturn:
     """End the program; after an interrupt at once, without waiting for threads of libraries that it cut off."""
+    from contextlib import suppress
+
     if _State.arrived:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, AttributeError):  # full, or closed
