@@ -252,3 +252,17 @@ def test_an_interrupt_that_a_figure_took_for_its_own_keeps_its_table_out_of_the_
     with pytest.raises(KeyboardInterrupt):
         Studio(cache=tmp_path, progress=progress).table("complexity")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["speed", "splitting", "descent", "matrices", "trajectories"])
+def test_ctrl_c_while_a_figure_runs_a_solver_ends_the_figure(name, tmp_path, monkeypatch):
+    """The solver returns its best so far; a table made of such results is no table."""
+
+    def interrupted(work):
+        signal.raise_signal(signal.SIGINT)
+        return 1
+
+    monkeypatch.setattr("phaselect.solvers.loop.temperatures_between_looks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Studio(cache=tmp_path).table(name)
+    assert not list(tmp_path.iterdir())
