@@ -2,7 +2,8 @@
 
 Before a command runs, and after, there is nothing to lose: the program ends at once. While one runs, KeyboardInterrupt
 is raised, for it to keep what it has; SIGTERM does whatever Ctrl-C would do. What is just being imported would be
-left in pieces, and some libraries drop exceptions: then it is raised again a little later.
+left in pieces, and some libraries drop exceptions: then it is raised again a little later. What comes while Python
+itself starts, before our first line, is Python's.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ def command_begins() -> None:
 
 
 def command_ended() -> None:
-    """All is written."""
+    """All is written, and an interrupt that was to be tried again has nothing left to stop."""
     _State.running = False
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def interrupted() -> bool:
