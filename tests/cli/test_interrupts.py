@@ -58,7 +58,7 @@ def test_at_any_moment(number, tmp_path):
         check_end(process, number)
 
 
-SWEEP = "sweep --solver sa --n 50 --alpha 1.3 --instances 4000 --workers 0 --store".split()
+SWEEP = ["sweep", "--solver", "sa", "--n", "50", "--alpha", "1.3", "--instances", "4000", "--workers", "0", "--store"]
 
 
 @needs_proc
