@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # for a type checker it is true; `typing` itself takes longer to load than all the rest here
 
 if TYPE_CHECKING:
@@ -73,6 +71,8 @@ if not TYPE_CHECKING:  # a type checker that saw this would believe in every nam
 
     def __getattr__(name: str) -> object:
         """A public name that is used for the first time."""
+        from importlib import import_module
+
         if name in _ROOMS:
             return import_module(f"phaselect.{name}")
         if name not in _HOMES:

@@ -1,6 +1,7 @@
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,24 @@ def test_without_a_place_for_a_cache(double, tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="no locator"):
         numba.njit(cache=True)(double().py_func)
     assert double()(3) == 6
+
+
+def test_the_program_where_nothing_can_be_written(tmp_path):
+    """The package in a folder without a place for caches, and no home."""
+    package = tmp_path / "phaselect"
+    shutil.copytree(Path(phaselect.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
+        (folder / "__pycache__").write_text("")
+    phaselect.gaussian_instance(8, 3.0, seed=0).save(tmp_path / "inst.npz")
+    nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache", "PYTHONPATH": str(tmp_path)}
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"} | nowhere
+    before = sorted(tmp_path.rglob("*"))
+    for words, said in (("--version", phaselect.__version__), ("solve inst.npz", "recovered")):
+        command = [sys.executable, "-m", "phaselect", *words.split()]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert said in done.stdout
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_cache_that_cannot_be_written_any_more(double, tmp_path):

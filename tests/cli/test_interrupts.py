@@ -58,6 +58,26 @@ def test_at_any_moment(number, tmp_path):
         check_end(process, number)
 
 
+SWEEP = ["sweep", "--solver", "sa", "--n", "50", "--alpha", "1.3", "--instances", "4000", "--workers", "0", "--store"]
+
+
+@needs_proc
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_reports_and_sweeps_while_they_compute(number, tmp_path, monkeypatch):
+    monkeypatch.setenv("PHASELECT_CACHE", str(tmp_path / "cache"))
+    commands = [["report", "--out", "report"], [*SWEEP, "a.db"], ["report", "--out", "other"], [*SWEEP, "b.db"]]
+    processes = [start(command, tmp_path) for command in commands]
+    for pair in (processes[:2], processes[2:]):
+        time.sleep(0.6)
+        for process in pair:
+            process.send_signal(number)
+    for process in processes:
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 128 + number
+        assert "Traceback" not in err
+        assert "interrupted" in err.splitlines()[-1], err
+
+
 @pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize(

@@ -53,9 +53,6 @@ NUMERIC = [(name, option.opts[0]) for name, leaf in leaves(main, "") for option 
 
 
 TEXTUAL = [(name, option.opts[0]) for name, leaf in leaves(main, "") for option in leaf.params if takes_text(option)]
-TEXTUAL = [
-    pair for pair in TEXTUAL if pair[0] != "report"
-]  # it begins with the theory; its options are those of figure
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +72,14 @@ def test_unusual_numbers_work_or_are_one_line(name, option, folder):
 @pytest.mark.parametrize(("name", "option"), TEXTUAL)
 def test_an_empty_text_works_or_is_one_line(name, option, folder):
     check(run(*QUICK[name].split(), option, "", cwd=folder))
+
+
+@pytest.mark.parametrize("name", [name for name, option in TEXTUAL if option == "--store"])
+def test_a_store_without_a_name_is_refused_before_any_work(name, tmp_path):
+    done = run(*QUICK[name].split(), "--store", "", cwd=tmp_path)
+    assert check(done) == 2
+    assert "Invalid value for '--store'" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ def test_solve_prints_what_a_person_wants_to_know(folder):
     assert float(report["m"]) == pytest.approx(1)
     with np.load(folder / "x.npz") as saved, np.load(folder / "inst.npz") as instance:
         assert bool(saved["certified"])
+        assert saved["certificate"].item() == "general position"
         np.testing.assert_allclose(np.abs(instance["A"] @ saved["x"]), instance["y"], atol=1e-12)
         np.testing.assert_allclose(saved["signs"] * instance["y"], instance["A"] @ saved["x"], atol=1e-12)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
+from phaselect.base.files import PART
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import InProcess
 from phaselect.experiments.grid import Grid
@@ -22,6 +23,7 @@ from phaselect.figures.solvers import on_common_instances
 from phaselect.figures.success_curves import analyse
 from phaselect.solvers.registry import OPTIONS
 
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
 FAST = {"eps": (0.2, 0.1), "restarts": (0,), "iterations": (300,)}
 
 
@@ -252,3 +254,42 @@ def test_an_interrupt_that_a_figure_took_for_its_own_keeps_its_table_out_of_the_
     with pytest.raises(KeyboardInterrupt):
         Studio(cache=tmp_path, progress=progress).table("complexity")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["speed", "splitting", "descent", "matrices", "trajectories"])
+def test_ctrl_c_while_a_figure_runs_a_solver_ends_the_figure(name, tmp_path, monkeypatch):
+    """The solver returns its best so far; a table made of such results is no table."""
+
+    def interrupted(work):
+        signal.raise_signal(signal.SIGINT)
+        return 1
+
+    monkeypatch.setattr("phaselect.solvers.loop.temperatures_between_looks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Studio(cache=tmp_path).table(name)
+    assert not list(tmp_path.iterdir())
+
+
+KILLED = """
+import os, signal
+from matplotlib.figure import Figure
+
+def savefig(figure, stream, **options):
+    stream.write(b"half of it")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Figure.savefig = savefig
+from phaselect.__main__ import main
+main()
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    words = ["figure", "complexity", "--from", TABLES / "complexity.csv", "--out", "figure.png"]
+    killed = subprocess.run([sys.executable, "-c", KILLED, *map(str, words)], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [(path.suffix, path.read_bytes()) for path in tmp_path.iterdir()] == [(PART, b"half of it")]
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.png"]

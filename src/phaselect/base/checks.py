@@ -31,6 +31,9 @@ def check_seconds(time_limit: Any) -> None:
 
 
 def shortened(value: Any) -> str:
-    """A value as it is shown in a message; of an endless one the beginning."""
-    shown = repr(value)
+    """A value as it is shown in a message, in one line; of an endless one the beginning."""
+    try:
+        shown = " ".join(repr(value).split())
+    except ValueError:  # a whole number of more digits than Python is willing to write
+        shown = "a number without end"
     return shown if len(shown) <= 40 else f"{shown[:37]}..."

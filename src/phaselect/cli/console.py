@@ -49,6 +49,7 @@ class OneLineErrors(click.Group):
         try:
             return super().invoke(context)
         except KeyboardInterrupt as interrupt:
+            interrupts.command_ended()  # a second one, while the first is told, would be told by click too
             context.exit(_complain(f"interrupted{interrupt}", interrupts.exit_code()))
         finally:
             interrupts.command_ended()

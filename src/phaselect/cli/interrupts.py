@@ -2,7 +2,8 @@
 
 Before a command runs, and after, there is nothing to lose: the program ends at once. While one runs, KeyboardInterrupt
 is raised, for it to keep what it has; SIGTERM does whatever Ctrl-C would do. What is just being imported would be
-left in pieces, and some libraries drop exceptions: then it is raised again a little later.
+left in pieces, and some libraries drop exceptions: then it is raised again a little later. What comes while Python
+itself starts, before our first line, is Python's.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
-from types import FrameType
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # what is imported here delays the moment from which signals are ours
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import NoReturn
 
 AGAIN = 0.02
@@ -43,8 +43,10 @@ def command_begins() -> None:
 
 
 def command_ended() -> None:
-    """All is written."""
+    """All is written, and an interrupt that was to be tried again has nothing left to stop."""
     _State.running = False
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def interrupted() -> bool:
@@ -65,6 +67,8 @@ def exit_code() -> int:
 
 def leave(code: int) -> NoReturn:
     """End the program; after an interrupt at once, without waiting for threads of libraries that it cut off."""
+    from contextlib import suppress
+
     if _State.arrived:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, AttributeError):  # full, or closed

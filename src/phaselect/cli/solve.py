@@ -67,7 +67,7 @@ def generate(out: str, **options: Any) -> None:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Write x and the signs, and a rival if one was found, to this .npz file.",
+    help="Write x, signs, certified, certificate, and a rival if one was found, to this .npz file.",
 )
 @click.pass_context
 def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out: str | None, **options: Any) -> None:
@@ -86,8 +86,8 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
     result = _solve(files, **options)
     if out is not None:
         rival = {} if result.rival is None else {"rival": result.rival}
-        certified = np.array(result.certified)
-        save_arrays(out, {"x": result.x, "signs": result.signs, "certified": certified, **rival})
+        trust = {"certified": np.array(result.certified), "certificate": np.array(str(result.certificate or ""))}
+        save_arrays(out, {"x": result.x, "signs": result.signs, **trust, **rival})
     if as_json:
         click.echo(json.dumps(result.to_dict() | result.truth, allow_nan=False))
     else:

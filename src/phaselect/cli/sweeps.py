@@ -18,7 +18,18 @@ from phaselect.solvers.registry import OPTIONS, REGISTRY
 if TYPE_CHECKING:
     from phaselect.experiments.grid import Grid
 
-STORE = click.Path(dir_okay=False)
+
+class StoreName(click.Path):
+    """The file of a store, which must have a name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """The name, before any work is done for a store that cannot be."""
+        if not value:
+            self.fail("a store needs the name of a file", param, context)
+        return super().convert(value, param, context)
+
+
+STORE = StoreName(dir_okay=False)
 SCALE = click.Choice(["small", "paper"])
 
 

@@ -170,7 +170,7 @@ class Grid:
         solver = record["solver"]
         names = solver.split(",") if isinstance(solver, str) else solver
         if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
-            raise InputError(f"solver = {solver!r}: give names, such as {', '.join(list(REGISTRY)[:3])}")
+            raise InputError(f"solver = {shortened(solver)}: give names, such as {', '.join(list(REGISTRY)[:3])}")
         return cls(
             tuple(name.strip() for name in names),
             _numbers(record["n"], "n", whole=True),  # type: ignore[arg-type]
@@ -209,9 +209,9 @@ def preset(name: str, scale: str) -> list[Grid]:
     """The grids of a preset, `small` or at the scale of the `paper`."""
     presets = _presets()
     if name not in presets:
-        raise InputError(f"preset {name}: use one of {', '.join(presets)}")
+        raise InputError(f"preset {shortened(name)}: use one of {', '.join(presets)}")
     if scale not in presets[name]:
-        raise InputError(f"scale {scale}: use one of {', '.join(presets[name])}")
+        raise InputError(f"scale {shortened(scale)}: use one of {', '.join(presets[name])}")
     return [Grid.from_dict(grid) for grid in presets[name][scale]]
 
 
@@ -230,12 +230,12 @@ def _numbers(given: Any, name: str, whole: bool = False) -> tuple[float, ...]:
     values = given if isinstance(given, list | tuple) else [given]
     try:
         numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        raise InputError(f"{name} = {given!r}: give numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} = {shortened(given)}: give numbers") from None
     if not np.isfinite(numbers).all():
-        raise InputError(f"{name} = {given!r}: give finite numbers")
+        raise InputError(f"{name} = {shortened(given)}: give finite numbers")
     if whole and any(value != int(value) for value in numbers):
-        raise InputError(f"{name} = {given!r}: give whole numbers")
+        raise InputError(f"{name} = {shortened(given)}: give whole numbers")
     return tuple(int(value) if whole else value for value in numbers)
 
 

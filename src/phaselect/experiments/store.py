@@ -219,7 +219,7 @@ def _check_header(path: Path) -> None:
             head = stream.read(100)
         size = path.stat().st_size
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise InputError(f"{path} is not a store of runs, or is truncated; it was left as it is")
     page, pages = struct.unpack(">H", head[16:18])[0], struct.unpack(">I", head[28:32])[0]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 import phaselect
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Executor
@@ -156,7 +157,7 @@ def _times(swept: list[Table]) -> str:
 def figure_module(name: str) -> FigureModule:
     """The module of a figure."""
     if name not in FIGURES:
-        raise InputError(f"no figure {name!r}: use one of {', '.join(FIGURES)}")
+        raise InputError(f"no figure {shortened(name)}: use one of {', '.join(FIGURES)}")
     return cast(FigureModule, importlib.import_module(f"phaselect.figures.{name}"))
 
 
@@ -205,7 +206,7 @@ def make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     return folder
 
 

@@ -81,22 +81,26 @@ def check_generator(
     """The parameters of a random instance, checked; returns the seed as a plain number."""
     number = check_seed(seed)
     if not is_count(n, 1):
-        raise InputError(f"n = {n!r}: the number of unknowns must be a whole number, 1 or more")
+        raise InputError(f"n = {shortened(n)}: the number of unknowns must be a whole number, 1 or more")
     for name, value in (("alpha", alpha), ("signal_variance", variance), ("density", density), ("noise", noise)):
         if not is_number(value):
             raise InputError(f"{name} = {shortened(value)}: give a number")
     if n > LARGEST or not alpha * n < LARGEST:
-        raise InputError(f"n = {shortened(n)} with alpha = {alpha!r} is too large")
+        raise InputError(f"n = {shortened(n)} with alpha = {shortened(alpha)} is too large")
     if round(alpha * n) <= n:
-        raise InputError(f"alpha = {alpha!r} with n = {n}: recovery is impossible in principle unless alpha exceeds 1")
+        raise InputError(
+            f"alpha = {shortened(alpha)} with n = {n}: recovery is impossible in principle unless alpha exceeds 1"
+        )
     if not 1 / HUGE <= variance <= HUGE:
-        raise InputError(f"signal_variance = {variance!r}: must be positive, between {1 / HUGE:g} and {HUGE:g}")
+        raise InputError(
+            f"signal_variance = {shortened(variance)}: must be positive, between {1 / HUGE:g} and {HUGE:g}"
+        )
     if not 0 < density <= 1:
-        raise InputError(f"density = {density!r}: must lie in (0, 1]")
+        raise InputError(f"density = {shortened(density)}: must lie in (0, 1]")
     if not 0 <= noise <= HUGE:
-        raise InputError(f"noise = {noise!r}: a variance, 0 or more, {HUGE:g} at most")
+        raise InputError(f"noise = {shortened(noise)}: a variance, 0 or more, {HUGE:g} at most")
     if activation not in _ACTIVATIONS:
-        raise InputError(f"activation = {activation!r}: use one of {', '.join(_ACTIVATIONS)}")
+        raise InputError(f"activation = {shortened(activation)}: use one of {', '.join(_ACTIVATIONS)}")
     return number
 
 
@@ -235,7 +239,7 @@ def gaussian_batch(n: int, alpha: float, *, seeds: Iterable[int]) -> GaussianBat
 def checked_seeds(seeds: Any) -> tuple[int, ...]:
     """One per instance, as whole numbers that JAX can take."""
     if not isinstance(seeds, Iterable):
-        raise InputError(f"seeds = {seeds!r}: give one for each instance, such as range({seeds!r})")
+        raise InputError(f"seeds = {shortened(seeds)}: give one for each instance, such as range({shortened(seeds)})")
     chosen = tuple(check_seed(seed) for seed in seeds)
     if not chosen or max(chosen) >= 2**63:
         raise InputError("seeds: give at least one, each below 2^63")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from phaselect.backends.host.in_memory import Dense, Operator
 from phaselect.backends.interface import Matrix, Vector
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 from phaselect.base.files import read_array, read_npz, save_arrays
 from phaselect.equations.signs import signs_of
@@ -232,11 +233,11 @@ def _noise(noise: Any, y: Vector) -> Any:
     try:
         variance = np.asarray(noise, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"noise = {noise!r}: give a variance, 0 or more, or one per measurement") from None
+        raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more, or one per measurement") from None
     rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
     if variance.ndim == 0:
         if not 0 <= variance <= HUGE or isinstance(noise, bool | str):
-            raise InputError(f"noise = {noise!r}: give a variance, 0 or more")
+            raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more")
         return float(variance) if variance > rounding else None
     if variance.shape != y.shape:
         raise InputError(f"noise has shape {variance.shape}: give one variance, or {y.size}, one per measurement")
@@ -249,7 +250,9 @@ def _rounding(given: Any) -> float:
     """A relative precision, checked."""
     value = np.asarray(given)
     if value.ndim or value.dtype.kind not in "fiu" or not 0 <= value < 1:
-        raise InputError(f"rounding = {given!r}: give the relative precision of the data, from 0 to 1, as 1e-6")
+        raise InputError(
+            f"rounding = {shortened(given)}: give the relative precision of the data, from 0 to 1, as 1e-6"
+        )
     return float(value)
 
 

@@ -66,10 +66,10 @@ class Schedule:
         if (self.lam < 0).any():
             raise InputError("schedule: every lam must be 0 or more")
         if not is_count(self.steps, 1):
-            raise InputError(f"schedule: steps = {self.steps!r} must be a whole number, 1 or more")
+            raise InputError(f"schedule: steps = {shortened(self.steps)} must be a whole number, 1 or more")
         object.__setattr__(self, "steps", int(self.steps))
         if self.unit not in UNITS:
-            raise InputError(f"schedule: unit = {self.unit!r}; use one of {', '.join(UNITS)}")
+            raise InputError(f"schedule: unit = {shortened(self.unit)}; use one of {', '.join(UNITS)}")
 
     # ------------------------------------------------------------------ ways to make one
 
@@ -235,7 +235,7 @@ def _geometric(mu0: float, mu_max: float, eps: float, hold: int) -> Vector:
     if not (is_number(eps) and eps > 0):
         raise InputError(f"schedule: eps = {shortened(eps)} must be positive")
     if not is_count(hold):
-        raise InputError(f"schedule: hold = {hold!r} must be a whole number, 0 or more")
+        raise InputError(f"schedule: hold = {shortened(hold)} must be a whole number, 0 or more")
     with np.errstate(over="ignore"):  # the largest and the smallest numbers are told apart below, as too many
         count = np.ceil(np.log(np.divide(mu_max, mu0)) / np.log1p(eps) - 1e-9)
     if count + hold > MAX_TEMPERATURES:

@@ -8,13 +8,13 @@ the spectral start is SciPy's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from phaselect.backends.interface import Vector
+from phaselect.base.checks import is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.signs import estimate_columns, signs_of
 from phaselect.problem.normalised import Normalised
@@ -171,8 +171,8 @@ class ReweightedAmplitudeFlow:
 
     def __post_init__(self) -> None:
         for name, value in (("step_size", self.step_size), ("beta", self.beta)):
-            if not (isinstance(value, Real) and 0 < float(value) < np.inf):
-                raise InputError(f"ReweightedAmplitudeFlow: {name} = {value!r} must be positive")
+            if not (is_number(value) and value > 0):
+                raise InputError(f"ReweightedAmplitudeFlow: {name} = {shortened(value)} must be positive")
 
     name = "raf"
     state_type = EstimateState

@@ -7,11 +7,11 @@ nothing, and the signs come from rounding followed by greedy flips. The step is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.base.checks import is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.greedy import greedy_flips
@@ -58,8 +58,8 @@ class Langevin:
     eager: bool = True
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.step_size, Real) and np.isfinite(self.step_size) and self.step_size > 0):
-            raise InputError(f"Langevin: step_size = {self.step_size!r} must be positive")
+        if not (is_number(self.step_size) and self.step_size > 0):
+            raise InputError(f"Langevin: step_size = {shortened(self.step_size)} must be positive")
 
     name = "langevin"
     state_type = LangevinState

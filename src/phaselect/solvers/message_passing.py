@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.base.checks import is_count
+from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Beliefs, Pass, diverged, iteration
 from phaselect.equations.arrays import Array, namespace
@@ -73,11 +73,11 @@ class AMP:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.damping, Real) and 0 <= self.damping < 1):
-            raise InputError(f"AMP: damping = {self.damping!r} must lie in [0, 1)")
+            raise InputError(f"AMP: damping = {shortened(self.damping)} must lie in [0, 1)")
         if not is_count(self.restarts):
-            raise InputError(f"AMP: restarts = {self.restarts!r} must be a whole number, 0 or more")
+            raise InputError(f"AMP: restarts = {shortened(self.restarts)} must be a whole number, 0 or more")
         if not (isinstance(self.converged, Real) and self.converged > 0):
-            raise InputError(f"AMP: converged = {self.converged!r} must be positive")
+            raise InputError(f"AMP: converged = {shortened(self.converged)} must be positive")
 
     name = "amp"
     state_type = AMPState

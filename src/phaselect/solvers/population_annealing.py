@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.base.checks import is_count
+from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.greedy import greedy_flips
@@ -65,7 +65,9 @@ class PopulationAnnealing:
 
     def __post_init__(self) -> None:
         if not is_count(self.replicas, 2):
-            raise InputError(f"PopulationAnnealing: replicas = {self.replicas!r} must be a whole number, 2 or more")
+            raise InputError(
+                f"PopulationAnnealing: replicas = {shortened(self.replicas)} must be a whole number, 2 or more"
+            )
 
     name = "pa"
     state_type = PopulationState

@@ -195,5 +195,5 @@ REGISTRY = {
 def recipe(name: str) -> Recipe:
     """The solver of that name."""
     if name not in REGISTRY:
-        raise InputError(f"solver {name!r}: use one of {', '.join(REGISTRY)}")
+        raise InputError(f"solver {shortened(name)}: use one of {', '.join(REGISTRY)}")
     return REGISTRY[name]

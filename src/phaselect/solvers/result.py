@@ -97,6 +97,7 @@ class Result:
             "message": self.message,
             "certified": self.certified,
             "certificate": self.certificate,
+            "reason": self.reason,
             "log10_impostors": _plain(self.log10_impostors),
             "mse_y": _plain(self.mse_y),
             "sweeps": self.sweeps,
@@ -106,6 +107,7 @@ class Result:
             "x": self.x.tolist(),
             "rival": None if self.rival is None else self.rival.tolist(),
             "signs": self.signs.astype(int).tolist(),
+            "truth": {name: _plain(value) for name, value in self.truth.items()},
             "trace": {name: [_plain(value) for value in column] for name, column in self.trace.items()},
         }
 

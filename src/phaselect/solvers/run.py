@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.base.checks import check_seconds
+from phaselect.base.checks import check_seconds, shortened
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.signs import signs_of
@@ -119,7 +119,7 @@ def check_problem(problem: Any, schedule: Any, time_limit: Any, noise: Any) -> I
 def check_plan(schedule: Any, time_limit: Any) -> None:
     """A schedule, or none, and a time limit, or none."""
     if schedule is not None and not isinstance(schedule, Schedule):
-        raise InputError(f"schedule = {schedule!r}: give a phaselect.Schedule, or nothing for the default")
+        raise InputError(f"schedule = {shortened(schedule)}: give a phaselect.Schedule, or nothing for the default")
     check_seconds(time_limit)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.greedy import greedy_flips
@@ -64,7 +65,7 @@ class SimulatedAnnealing:
 
     def __post_init__(self) -> None:
         if self.energy not in ENERGIES:
-            raise InputError(f"SimulatedAnnealing: energy = {self.energy!r}; use one of {', '.join(ENERGIES)}")
+            raise InputError(f"SimulatedAnnealing: energy = {shortened(self.energy)}; use one of {', '.join(ENERGIES)}")
 
     name = "sa"
     state_type = SAState

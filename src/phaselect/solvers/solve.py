@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 from phaselect.problem.instance import Instance
 from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
@@ -57,7 +58,7 @@ def solve(
         problem = problem.to_device(device, dtype)
     problem = problem.with_noise(noise)
     if progress is not None and not callable(progress):
-        raise InputError(f"progress = {progress!r}: give a function that takes a phaselect.Progress")
+        raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
     result: Result = chosen.run(problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress)
     return result
@@ -67,7 +68,7 @@ def _plan(solver: Any, exact: bool) -> Plan:
     """The solver of that name, or the one given; with noise the schedule is the solver's own, which ends earlier."""
     if not isinstance(solver, str):
         if isinstance(solver, type) or not isinstance(solver, Runnable):
-            raise InputError(f"solver = {solver!r}: give a name, or a solver, such as phaselect.AMP()")
+            raise InputError(f"solver = {shortened(solver)}: give a name, or a solver, such as phaselect.AMP()")
         return solver, None
     chosen, schedule = recipe(solver).plan()
     if exact or schedule is None:

@@ -132,7 +132,7 @@ def numbers(name: str, values: Iterable[float]) -> list[float]:
     try:
         entries = list(values)
     except TypeError:
-        raise InputError(f"{name} = {values!r} must be a list of numbers") from None
+        raise InputError(f"{name} = {shortened(values)} must be a list of numbers") from None
     return [number(name, value) for value in entries]
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phaselect.base.checks import is_count
+from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.averages import averages
@@ -50,7 +50,7 @@ def state_evolution(
     if n is not None and m0 is not None:
         raise InputError("give n or m0, not both")
     if n is not None and not is_count(n, 2):
-        raise InputError(f"n = {n!r} must be a whole number, 2 or more")
+        raise InputError(f"n = {shortened(n)} must be a whole number, 2 or more")
     begin = 1 / math.sqrt(n or UNSIZED) if m0 is None else number("m0", m0)
     if not 0 < begin < 1:
         raise InputError(f"m0 = {begin:g} must lie between 0 and 1")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError, TheoryError
 from phaselect.theory.averages import averages
 from phaselect.theory.control import Control, Overlaps, State, collapse
@@ -127,7 +128,7 @@ def starting_state(start: Start, control: Control) -> State:
         return State(control.response / control.mu, 0.0, 1.0)  # all signs right: V0 = 0
     if start == "uninformed":
         return _uninformed(control)
-    raise InputError(f'start = {start!r}: use "uninformed", "informed" or theory.Overlaps(V0, V1, q0, m)')
+    raise InputError(f'start = {shortened(start)}: use "uninformed", "informed" or theory.Overlaps(V0, V1, q0, m)')
 
 
 def _uninformed(control: Control) -> State:

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError, TooLarge
 
 KINDS = ("gpu", "cpu")
@@ -28,7 +29,7 @@ def devices(kind: Any) -> list[Any]:
     if isinstance(kind, jax.Device):
         return [kind]
     if kind not in KINDS:
-        raise InputError(f"device {kind!r}: use gpu or cpu")
+        raise InputError(f"device {shortened(kind)}: use gpu or cpu")
     try:
         return list(jax.devices(kind))
     except (RuntimeError, AssertionError):
@@ -58,7 +59,7 @@ def checked_dtype(dtype: Any) -> str:
     """The name of a dtype that programs are written for."""
     name = dtype if isinstance(dtype, str) else str(getattr(dtype, "__name__", dtype))
     if name not in ("float32", "float64"):
-        raise InputError(f"dtype = {dtype!r}: use float32 or float64")
+        raise InputError(f"dtype = {shortened(dtype)}: use float32 or float64")
     return name
 
 
