@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +88,7 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
         trust = {"certified": np.array(result.certified), "certificate": np.array(str(result.certificate or ""))}
         save_arrays(out, {"x": result.x, "signs": result.signs, **trust, **rival})
     if as_json:
-        click.echo(json.dumps(result.to_dict() | result.truth, allow_nan=False))
+        click.echo(result.to_json())
     else:
         _report(result)
     if result.status is phaselect.Status.INTERRUPTED:
