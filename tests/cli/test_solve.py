@@ -46,7 +46,7 @@ def test_every_solver_by_name_and_json(folder, solver):
     assert record["seed"] == 3
     assert record["status"] in phaselect.Status.__members__
     assert len(record["x"]) == 100
-    assert 0 <= record["m"] <= 1.5
+    assert 0 <= record["truth"]["m"] <= 1.5
 
 
 def test_a_user_s_own_files(folder):
