@@ -143,3 +143,29 @@ def test_solve_on_a_device(folder):
     assert done.returncode == 0
     assert "recovered" in done.stdout
     assert run("solve", "inst.npz", "--dtype", "float64", cwd=folder).stderr.startswith("phaselect: --dtype goes with")
+
+
+def test_a_rival_is_told_and_written(tmp_path):
+    A, x0 = np.kron(np.eye(2), np.random.default_rng(0).standard_normal((6, 3))), np.arange(1.0, 7.0)
+    np.savez(tmp_path / "blocks.npz", A=A, y=np.abs(A @ x0))
+    done = run("solve", "blocks.npz", cwd=tmp_path)
+    assert "another x" in done.stdout
+    assert "--out FILE writes it" in done.stdout
+    done = run("solve", "blocks.npz", "--out", "x.npz", cwd=tmp_path)
+    assert "in x.npz" in done.stdout
+    with np.load(tmp_path / "x.npz") as saved:
+        np.testing.assert_allclose(np.abs(A @ saved["rival"]), np.abs(A @ x0), rtol=1e-12)
+        assert abs(saved["x"] @ saved["rival"]) < 0.99 * np.linalg.norm(saved["x"]) * np.linalg.norm(saved["rival"])
+
+
+def test_rounded_data_are_said_to_be(tmp_path):
+    problem = phaselect.gaussian_instance(60, 2.0, seed=0)
+    np.savetxt(tmp_path / "A.csv", problem.A, delimiter=",", fmt="%.6e")
+    np.savetxt(tmp_path / "y.csv", problem.y, delimiter=",", fmt="%.6e")
+    assert "if data are rounded, give rounding=" in run("solve", "A.csv", "y.csv", cwd=tmp_path).stdout
+    assert "recovered" in run("solve", "A.csv", "y.csv", "--rounding", "1e-6", cwd=tmp_path).stdout
+
+
+def test_what_was_generated_with_noise_is_to_be_solved_with_it(tmp_path):
+    done = run("generate", "--n", 20, "--alpha", 2, "--noise", 0.01, "--out", "n.npz", cwd=tmp_path)
+    assert done.stdout.strip().endswith("solve it with --noise 0.01")

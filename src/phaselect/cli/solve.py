@@ -38,7 +38,8 @@ def generate(out: str, **options: Any) -> None:
     check_writable(out, ".npz")
     problem = phaselect.gaussian_instance(**options)
     problem.save(out)
-    click.echo(f"wrote {out}: {problem}")
+    hint = f"; solve it with --noise {options['noise']:g}" if options["noise"] else ""
+    click.echo(f"wrote {out}: {problem}{hint}")
 
 
 @example(
@@ -90,7 +91,7 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
     if as_json:
         click.echo(result.to_json())
     else:
-        _report(result)
+        _report(result, out)
     if result.status is phaselect.Status.INTERRUPTED:
         context.exit(exit_code())
 
@@ -102,9 +103,11 @@ def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **opti
         return phaselect.solve(phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options)
 
 
-def _report(result: Result) -> None:
+def _report(result: Result, out: str | None) -> None:
+    rival = {} if result.rival is None else {"rival": f"in {out}" if out else "found; --out FILE writes it beside x"}
     lines = {
         "status": result.message,
+        **rival,
         "certified": f"{result.certificate or 'no'} (log10 impostors {result.log10_impostors:.1f})",
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",

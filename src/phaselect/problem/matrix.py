@@ -28,7 +28,8 @@ def as_matrix(A: Any, rows: int, name: str = "A") -> Matrix:
     else:
         found = Dense(entries(A, name))
     if found.shape[0] != rows:
-        raise InputError(f"{name} has {found.shape[0]} rows but y has {rows} entries")
+        hint = f": is it the transpose of {name}?" if found.shape[1] == rows else ""
+        raise InputError(f"{name} has {found.shape[0]} rows but y has {rows} entries{hint}")
     return found
 
 

@@ -23,7 +23,7 @@ class Status(Enum):
 
     RECOVERED = "recovered: x is certified"
     UNCERTIFIED = "fits the data exactly; uniqueness not shown"
-    AMBIGUOUS = "fits the data exactly, and so does another x: see result.rival"
+    AMBIGUOUS = "fits the data exactly, and so does another x, its rival"
     INEXACT = "fits better than chance allows, but not exactly"
     NOT_RECOVERED = (
         "not recovered: try more time, another seed, or more measurements; if y is noisy, give noise=variance"
