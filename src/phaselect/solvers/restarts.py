@@ -127,7 +127,7 @@ class Search:
             try:
                 answers = finished(cohort, found, self.exact)
                 if self.exact:
-                    answers = polish(cohort, answers)
+                    answers = polish(cohort, self._or_as_given(cohort, answers, attempt))
                     support = examined(cohort, answers)
             except KeyboardInterrupt:  # only these few steps were left: a second one gets through
                 interrupted = True
@@ -150,6 +150,14 @@ class Search:
             ]
 
         return run
+
+    def _or_as_given(self, cohort: Cohort, answers: Answer, attempt: Attempt) -> Answer:
+        """Where the user's own starting point fits better than what came of it, that is the answer."""
+        if self.init is None or attempt.stream > 0:
+            return answers
+        given = cohort.take_as_it_is(np.stack([self.init.x] * cohort.members))
+        keep = given.excess < answers.excess
+        return Answer(*(np.where(_beside(keep, one), one, other) for one, other in zip(given, answers, strict=True)))
 
     def _first_state(self, cohort: Cohort, attempt: Attempt, part: Sequence[int]) -> Any:
         solver, schedule = attempt.solver, attempt.schedule
@@ -199,6 +207,11 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> Answer:
         return cohort.take_as_it_is(cohort.backprojection())
     candidates = np.nan_to_num(np.stack(found))
     return cohort.refine(candidates) if exact else cohort.take_as_it_is(candidates)
+
+
+def _beside(keep: Vector, values: Vector) -> Vector:
+    """One entry per member, shaped so that it chooses among what each has."""
+    return keep.reshape(-1, *[1] * (values.ndim - 1))
 
 
 def polish(cohort: Cohort, answers: Answer) -> Answer:
