@@ -50,12 +50,15 @@ def all_cases(count, kinds, signals, seed):
 
 
 def size(rng, kind):
-    """Mostly small, where all signs can be tried; some larger. A planted rival is found by trying all signs only."""
-    large = kind != "planted" and rng.random() < 0.25
-    n = int(rng.integers(17, 61) if large else rng.integers(4 if kind in AGAINST else 2, 15))
+    """A third too large to try all signs. A planted rival is found by trying all signs only."""
+    large = kind != "planted" and rng.random() < 1 / 3
+    if large:
+        n = int(rng.integers(42, 101) if rng.random() < 0.5 else rng.integers(42, 61))
+        return int(n + 1 + 3 * n * rng.random() ** 1.5), n
+    n = int(rng.integers(17, 42) if rng.random() < 0.1 else rng.integers(4 if kind in AGAINST else 2, 15))
     ratio = rng.choice([1.0, 1.2, 1.6, 2.0, 2.5, 4.0], p=[0.2, 0.2, 0.2, 0.2, 0.1, 0.1])
     m = n + int(rng.integers(1, 4)) + int((ratio - 1) * n)
-    return (min(m, 32), n) if kind == "planted" else (m, n)
+    return (min(m, 32), min(n, 31)) if kind == "planted" else (m, n)
 
 
 def data_of(case):

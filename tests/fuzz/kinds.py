@@ -81,6 +81,14 @@ def joined(weight):
     return matrix
 
 
+def one_small_entry(rng, m, n):
+    """Two blocks, joined by a single entry of 1e-3."""
+    A = blocks(rng, m, n)
+    rows, columns = halves(m, n)[0]
+    A[rng.integers(rows), rng.integers(columns, A.shape[1])] = 1e-3
+    return A
+
+
 def block_triangular(rng, m, n):
     A = gaussian(rng, m, n)
     rows, columns = halves(m, n)[0]
@@ -163,6 +171,19 @@ def large_integers(rng, m, n):
     return rng.integers(-(10**6), 10**6, (m, n)).astype(float)
 
 
+def few_values(rng, m, n):
+    """A few numbers in each row, the same in all of them or not."""
+    own = rng.random() < 0.5
+    return rng.standard_normal((m if own else 1, 3))[np.arange(m)[:, None] * own, rng.integers(3, size=(m, n))]
+
+
+def block_design(rng, m, n):
+    """Each row sees a block of so many unknowns: some base blocks, and all their shifts."""
+    size = int(rng.integers(1, max(2, n // 2)))
+    bases = [np.arange(n) < size, *(rng.permutation(n) < size for _ in range(-(-m // n)))]
+    return rng.permutation(np.vstack([circulant(base.astype(float)) for base in bases]))[:m]
+
+
 # Rows that say little that is new.
 
 
@@ -226,6 +247,11 @@ def circulants(rng, m, n):
 
 def toeplitz_matrix(rng, m, n):
     return toeplitz(rng.standard_normal(m), rng.standard_normal(n))
+
+
+def toeplitz_stack(rng, m, n):
+    """Some matrices whose diagonals are constant, on top of each other."""
+    return np.vstack([toeplitz(*rng.standard_normal((2, n))) for _ in range(-(-m // n))])[:m]
 
 
 def band(rng, m, n):
@@ -297,6 +323,7 @@ SPECIAL = {
     "joined-1e-8": joined(1e-8),
     "joined-1e-12": joined(1e-12),
     "joined-1e-17": joined(1e-17),
+    "one-small-entry": one_small_entry,
     "block-triangular": block_triangular,
     "lonely-columns": lonely_columns,
     "mirrored": mirrored,
@@ -310,6 +337,8 @@ SPECIAL = {
     "zeros-and-ones": zeros_and_ones,
     "small-integers": small_integers,
     "large-integers": large_integers,
+    "few-values": few_values,
+    "block-design": block_design,
     "duplicated-rows": duplicated_rows,
     "rescaled-rows": rescaled_rows,
     "sums-of-rows": sums_of_rows,
@@ -318,11 +347,13 @@ SPECIAL = {
     "pairs": pairs,
     "differences": differences,
     "incidence": incidence,
+    "sparse-0.05": sparse(0.05),
     "sparse-0.1": sparse(0.1),
     "sparse-0.3": sparse(0.3),
     "sparse-0.6": sparse(0.6),
     "circulants": circulants,
     "toeplitz": toeplitz_matrix,
+    "toeplitz-stack": toeplitz_stack,
     "band": band,
     "vandermonde": vandermonde,
     "kronecker": kronecker,
@@ -372,7 +403,47 @@ def without(A, v):
     return A - np.outer(A @ v, v) / max(v @ v, 1e-300)
 
 
-AGAINST = {"linked-in-vain": linked_in_vain, "forbidden-ties": forbidden_ties, "planted": planted}
+def columns_of(transform):
+    """Some columns of a transform, scaled at random: those that x uses have partners with the same magnitudes."""
+
+    def matrix(rng, A, x):
+        T, partner = transform(rng, len(A))
+        chosen = T[:, numbers(rng, x, partner)] * rng.uniform(0.5, 2, x.size)
+        return rng.permutation(chosen)[: len(A)]
+
+    return matrix
+
+
+def numbers(rng, x, partner):
+    """Of columns, each once; first come partners for as many of the entries of x as there is room for."""
+    everyone, half = np.arange(partner.size), (x.size + 1) // 2
+    some = rng.permutation(everyone[everyone < partner])[: min(half, np.count_nonzero(x))]
+    pairs = np.r_[some, partner[some]][: x.size]
+    others = rng.permutation(np.setdiff1d(everyone, pairs))[: x.size - pairs.size]
+    found = np.empty(x.size, dtype=int)
+    found[np.argsort(x == 0, kind="stable")] = np.r_[pairs, others]
+    return found
+
+
+def hadamard_and_shift(rng, m):
+    """Columns j and j ^ s differ by signs that are the same for all j."""
+    size = 1 << (m - 1).bit_length()
+    return hadamard(size).astype(float), np.arange(size) ^ rng.integers(1, size)
+
+
+def dct_and_mirror(rng, m):
+    """Columns j and -1 - j differ in the signs of every other row."""
+    size = m + m % 2
+    return dct_rows(size), np.arange(size)[::-1]
+
+
+AGAINST = {
+    "linked-in-vain": linked_in_vain,
+    "forbidden-ties": forbidden_ties,
+    "hadamard-columns": columns_of(hadamard_and_shift),
+    "dct-columns": columns_of(dct_and_mirror),
+    "planted": planted,
+}
 """No certificate that counts on general position can see `planted`: only an enumeration must."""
 
 NAMES = [*GENERAL, *SPECIAL, *AGAINST]

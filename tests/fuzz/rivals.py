@@ -22,8 +22,8 @@ EQUAL = 100
 """Signals so many roundings apart are the same, whatever signs say."""
 DEPENDENT = 1e-9
 """What a row has of its own, relative to itself, if it depends on others."""
-MOST_STATES, SOME = 1 << 15, 1 << 10
-"""Partial sign vectors that are tried; how many of them go on where there are more."""
+MOST_STATES, MOST_VALUES = 1 << 15, 1 << 16
+"""Partial sign vectors that are tried; how many numbers those that go on may have where there are more."""
 MOST_HALVES = 18
 """Signs in each half of an enumeration that meets in the middle."""
 MOST_MATCHES = 1 << 12
@@ -161,7 +161,8 @@ def find(system):
 
 def found_in(system):
     flips, exhaustive = enumerated(system)
-    suspects = np.vstack([flips, groups(system), cuts(system), entries_moved(system), few_flips(system)])
+    guesses = (suspects(system) for suspects in (groups, cuts, columns_exchanged, entries_moved, few_flips))
+    suspects = np.vstack([flips, *guesses])
     looked_at = [null_direction(system), *map(system.flipped, cheapest(system, suspects))]
     rival = next((x for x in looked_at if system.is_rival(x)), None)
     near = next((x for x in looked_at[1:] if not system.fits(x)), None)
@@ -198,28 +199,30 @@ def by_rows(system):
     """Row after row: a new direction doubles the sign vectors, a row that depends on those before sorts them out."""
     rest, free = system.scaled, np.ones(system.y.size, dtype=bool)
     values, chosen, complete = np.zeros((1, system.y.size)), [], True
+    some = MOST_VALUES // system.y.size
     while free.any():
         left = np.linalg.norm(rest, axis=1)
-        for i in np.flatnonzero(free & (left < DEPENDENT)):
-            values = sorted_out(system, values, chosen, i)
+        values = sorted_out(system, values, chosen, np.flatnonzero(free & (left < DEPENDENT)))
         free &= left >= DEPENDENT
         if free.any():
             i = next_row(system, free, left, chosen)
             values = with_both_signs(system, values, i)
             rest, free[i] = orthogonal_to(rest, rest[i] / left[i]), False
             chosen.append(i)
-        if len(values) > (MOST_STATES if complete else 2 * SOME):
-            values, complete = np.random.default_rng(0).permutation(values)[:SOME], False
+        if len(values) > (MOST_STATES if complete else 2 * some):
+            values, complete = np.random.default_rng(0).permutation(values)[:some], False
     return (values * system.v_scaled < 0) & system.visible, complete
 
 
-def sorted_out(system, values, chosen, i):
-    """Those that agree with row i, which depends on those chosen."""
+def sorted_out(system, values, chosen, rows):
+    """Those that agree with rows that depend on those chosen."""
+    if not rows.size:
+        return values
     B, y = system.scaled, np.abs(system.v_scaled)
-    weights = np.linalg.lstsq(B[chosen].T, B[i], rcond=None)[0] if chosen else np.zeros(0)
-    values[:, i] = values[:, chosen] @ weights
-    loose = max(1e-7, 1000 * system.eps) * (y[i] + np.abs(weights) @ y[chosen])
-    return values[abs(abs(values[:, i]) - y[i]) <= loose]
+    weights = np.linalg.lstsq(B[chosen].T, B[rows].T, rcond=None)[0] if chosen else np.zeros((0, rows.size))
+    values[:, rows] = values[:, chosen] @ weights
+    loose = max(1e-7, 1000 * system.eps) * (y[rows] + y[chosen] @ np.abs(weights))
+    return values[np.all(abs(abs(values[:, rows]) - y[rows]) <= loose, axis=1)]
 
 
 def with_both_signs(system, values, i):
@@ -310,6 +313,13 @@ def cuts(system):
     ties = abs(projector(system.scaled))
     modes = np.linalg.eigh(np.diag(ties.sum(axis=1)) - ties)[1][:, 1:4]
     return np.vstack([mode <= np.sort(mode)[:, None] for mode in modes.T])
+
+
+def columns_exchanged(system):
+    """Where two columns differ in sign: if that turns one into a multiple of the other, it may do so for many pairs."""
+    signs = np.sign(system.scaled.T)
+    j, k = np.triu_indices(len(signs), 1)
+    return signs[j] * signs[k] < 0
 
 
 def entries_moved(system):

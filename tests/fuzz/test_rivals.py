@@ -81,6 +81,20 @@ def shifted_spike(rng):
     return A, np.eye(32)[3], np.eye(32)[17]
 
 
+def padded(rng, n):
+    return np.r_[rng.standard_normal(n // 2), np.zeros(n - n // 2)]
+
+
+def hadamard_columns(rng):
+    x = padded(rng, 50)
+    return kinds.columns_of(kinds.hadamard_and_shift)(rng, kinds.gaussian(rng, 100, 50), x), x, None
+
+
+def dct_columns(rng):
+    x = padded(rng, 50)
+    return kinds.columns_of(kinds.dct_and_mirror)(rng, kinds.gaussian(rng, 100, 50), x), x, None
+
+
 def null_space(rng):
     A, v = kinds.gaussian(rng, 60, 40), rng.standard_normal(40)
     return kinds.without(A, v), rng.standard_normal(40), None
@@ -108,6 +122,8 @@ PAIRS = [
     weakly_seen,
     padded_waves,
     shifted_spike,
+    hadamard_columns,
+    dct_columns,
     null_space,
     planted,
     planted_in_more,

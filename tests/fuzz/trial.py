@@ -13,12 +13,18 @@ from tests.fuzz.rivals import System, find
 
 ENUMERABLE = 34
 """Measurements up to which an answer in general position is certified whatever is expected of impostors."""
+LARGE, LONG = 41, 200
+"""Unknowns up to which all signs may be tried; measurements from which on things are done the quick way."""
 DOUBT = 100
 """Roundings that a rival may be off, or a sign, for an answer to be called ambiguous."""
 ON_ITS_OWN = 8
 """One instance in so many is solved from scratch too."""
-FAILURES = ("wrong", "not unique", "bad rival", "crashed")
+EXACT = 16
+"""Roundings of each measurement that a start may be off and still has to be told that it fits."""
+FAILURES = ("wrong", "not unique", "bad rival", "exact, denied", "crashed")
 REMARKABLE = ("refused", *FAILURES)
+MOST_REFUSED, ENOUGH = 0.01, 100
+"""Share of right answers in general position that may go without a certificate; of so many at least, or none is."""
 
 
 class Outcome(NamedTuple):
@@ -33,6 +39,10 @@ class Outcome(NamedTuple):
         return sum(self.counts[word] for word in FAILURES)
 
 
+def too_many_refused(counts):
+    return counts["due"] >= ENOUGH and counts["refused"] > MOST_REFUSED * counts["due"]
+
+
 def outcome_of(case):
     data = data_of(case)
     system = System(*data)
@@ -41,7 +51,8 @@ def outcome_of(case):
     starts = {name: x for name, x in starts.items() if x is not None}
     if crc32(str(case).encode()) % ON_ITS_OWN == 0:
         starts["nothing"] = None
-    counts, remarks = Counter(instances=1, ambiguous=found.rival is not None), []
+    m, n = data.A.shape
+    counts, remarks = Counter(instances=1, large=n > LARGE, long=m > LONG, ambiguous=found.rival is not None), []
     for name, start in starts.items():
         try:
             words = list(checked(case, data, system, found, start))
@@ -49,8 +60,7 @@ def outcome_of(case):
             words = ["crashed"]
             name += f": {type(error).__name__}: {error}"
         counts.update(words)
-        m, n = data.A.shape
-        remarks += [f"{word:10}  {case}  N = {n}, M = {m}, from {name}" for word in words if word in REMARKABLE]
+        remarks += [f"{word:13}  {case}  N = {n}, M = {m}, from {name}" for word in words if word in REMARKABLE]
     return Outcome(case.kind, counts, remarks)
 
 
@@ -60,6 +70,8 @@ def checked(case, data, system, found, start):
     yield "answers"
     if system.nearly_fits(result.x, DOUBT):
         yield "fits"
+    if start is not None and denied(system, start, result):
+        yield "exact, denied"
     if result.certified:
         yield result.certificate.value
         if not system.is_truth(result.x):
@@ -83,6 +95,11 @@ def answer(data, start):
         if start is None:
             return solve(data.A, data.y, time_limit=0.5)
         return solve(data.A, data.y, solver="altmin", init=start.astype(float))
+
+
+def denied(system, start, result):
+    """Has the search left a start that fits for an answer that does not?"""
+    return system.fits(start.astype(float), EXACT) and result.status in (Status.INEXACT, Status.NOT_RECOVERED)
 
 
 def due(case, data, system, found, result):
