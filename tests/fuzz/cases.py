@@ -5,8 +5,8 @@ from zlib import crc32
 
 import numpy as np
 
-from tests.fuzz.kinds import AGAINST, GENERAL, NAMES, matrix
-from tests.fuzz.signals import EVERYWHERE_SEEN, SIGNALS
+from tests.fuzz.kinds import AGAINST, GENERAL, NAMES, PARTNERED, matrix
+from tests.fuzz.signals import EVERYWHERE_SEEN, SIGNALS, thinned
 
 SNAPPED = 16
 """Magnitudes below so many roundings are zero in half of the instances."""
@@ -65,6 +65,8 @@ def data_of(case):
     rng = np.random.default_rng([case.seed, crc32(case.kind.encode()), crc32(case.signal.encode())])
     A = matrix(case.kind, rng, *size(rng, case.kind))
     x = SIGNALS[case.signal](rng, A)
+    if case.kind in PARTNERED:
+        x = thinned(rng, x)
     if case.kind in AGAINST:
         A = AGAINST[case.kind](rng, A, x)
     z = A @ x

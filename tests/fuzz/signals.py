@@ -13,6 +13,11 @@ def sparse(rng, A):
     return with_some(gaussian(rng, A) * (rng.random(A.shape[1]) < 0.5))
 
 
+def thinned(rng, x):
+    """With more zeros, in about two thirds of the places."""
+    return with_some(x * (rng.random(x.size) < 1 / 3))
+
+
 def with_some(x):
     return x if x.any() else np.eye(x.size)[0]
 

@@ -33,13 +33,13 @@ def counts_of(count, sizes, kinds=NAMES, signals=SIGNALS):
 
 
 def test_no_certificate_is_wrong():
-    counts = counts_of(300, SMALL)
-    assert counts["enumerated"] > 75
-    assert counts["ambiguous answers"] > 75
+    counts = counts_of(200, SMALL)
+    assert counts["enumerated"] > 50
+    assert counts["ambiguous answers"] > 50
 
 
 def test_nor_where_there_are_too_many_signs_to_try():
-    counts = counts_of(30, LARGE)
+    counts = counts_of(20, LARGE)
     assert counts["general position"] > 3
     assert counts["ambiguous answers"] > 3
 
@@ -51,8 +51,8 @@ def test_right_answers_to_small_problems_in_general_position_are_certified():
 
 
 def test_right_answers_to_larger_ones_are_certified():
-    counts = counts_of(12, LARGE, GENERAL, EVERYWHERE_SEEN)
-    assert counts["general position"] >= counts["due"] > 5
+    counts = counts_of(8, LARGE, GENERAL, EVERYWHERE_SEEN)
+    assert counts["general position"] >= counts["due"] > 3
     assert counts["refused"] == 0
 
 
@@ -70,8 +70,22 @@ def test_one_failure_fails(word, monkeypatch):
     assert main([]) == 1
 
 
+IDLE = """
+import sys, time
+from collections import Counter
+from tests.fuzz import __main__ as fuzz, trial
+
+def outcome_of(case):
+    time.sleep(0.01)
+    return trial.Outcome(case.kind, Counter(), [])
+
+fuzz.outcome_of = outcome_of
+sys.exit(fuzz.main(["--processes", "2"]))
+"""
+
+
 def test_interrupted():
-    command = [sys.executable, "-m", "tests.fuzz", "--kinds", "gaussian", "--signals", "first", "--processes", "2"]
+    command = [sys.executable, "-c", IDLE]
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
         started = process.stderr.read(1)
         os.killpg(process.pid, SIGINT)

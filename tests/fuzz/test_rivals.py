@@ -82,7 +82,7 @@ def shifted_spike(rng):
 
 
 def padded(rng, n):
-    return np.r_[rng.standard_normal(n // 2), np.zeros(n - n // 2)]
+    return np.r_[rng.standard_normal(n // 3), np.zeros(n - n // 3)]
 
 
 def hadamard_columns(rng):
