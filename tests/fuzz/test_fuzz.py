@@ -4,8 +4,9 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
-from signal import SIGINT
+from signal import SIGINT, SIGKILL
 
 import numpy as np
 import pytest
@@ -71,25 +72,28 @@ def test_one_failure_fails(word, monkeypatch):
 
 
 IDLE = """
-import sys, time
+import sys
 from collections import Counter
 from tests.fuzz import __main__ as fuzz, trial
 
 def outcome_of(case):
-    time.sleep(0.01)
     return trial.Outcome(case.kind, Counter(), [])
 
 fuzz.outcome_of = outcome_of
-sys.exit(fuzz.main(["--processes", "2"]))
+sys.exit(fuzz.main(["--processes", "4"]))
 """
 
 
 def test_interrupted():
     command = [sys.executable, "-c", IDLE]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    try:
         started = process.stderr.read(1)
         os.killpg(process.pid, SIGINT)
-        said = process.stderr.read().decode()
+        said = process.communicate(timeout=30)[1].decode()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, SIGKILL)
     assert process.returncode == 128 + SIGINT
     assert started == b"\r"
     assert said.splitlines()[-1] == "interrupted"
