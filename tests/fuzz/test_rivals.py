@@ -82,17 +82,17 @@ def shifted_spike(rng):
 
 
 def padded(rng, n):
-    return np.r_[rng.standard_normal(n // 3), np.zeros(n - n // 3)]
+    return np.r_[rng.standard_normal(n // 6), np.zeros(n - n // 6)]
 
 
 def hadamard_columns(rng):
-    x = padded(rng, 50)
-    return kinds.columns_of(kinds.hadamard_and_shift)(rng, kinds.gaussian(rng, 100, 50), x), x, None
+    x = padded(rng, 70)
+    return kinds.columns_of(kinds.hadamard_and_shift)(rng, kinds.gaussian(rng, 100, 70), x), x, None
 
 
 def dct_columns(rng):
-    x = padded(rng, 50)
-    return kinds.columns_of(kinds.dct_and_mirror)(rng, kinds.gaussian(rng, 100, 50), x), x, None
+    x = padded(rng, 70)
+    return kinds.columns_of(kinds.dct_and_mirror)(rng, kinds.gaussian(rng, 100, 70), x), x, None
 
 
 def null_space(rng):
