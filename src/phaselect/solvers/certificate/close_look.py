@@ -142,9 +142,10 @@ def _look(A: Vector, y: Vector, x: Vector, rounding: float, own: Vector, unit: V
 
 
 def _sharpened(A: Vector, y: Vector, x: Vector, rounding: float) -> float:
-    """The precision with which the answer fits, where that is better than it need be: a rival must do as well."""
+    """That of float64 where the answer fits so well: coarse data were then not rounded, and a rival must do as well."""
+    eps = float(np.finfo(np.float64).eps)
     left = np.abs(np.abs(A @ x) - y) / np.maximum(sizes(A, y, x), 1e-300)
-    return float(np.clip(left.max(), np.finfo(np.float64).eps, rounding))
+    return eps if left.max() <= SAME * EXACT * eps else rounding
 
 
 def _null_space(rows: Vector, least: float) -> Vector:
