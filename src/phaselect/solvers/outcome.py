@@ -15,7 +15,7 @@ from phaselect.solvers.verdict import CERTIFIED_BELOW, Ended, Grade, Judged
 
 ROUNDED, AGREEING = 1e-6, 3
 """mse_y up to which rounding may be what is left, once so many attempts came to the same x."""
-SAME_NEARLY, SAME_EXACTLY = 1e-2, 1e-5
+SAME_NEARLY, SAME_EXACTLY = 1e-2, 1e-3
 """Relative distance up to which two attempts came to the same x: where they fit nearly, and where they fit exactly."""
 LOOKS_ELSEWHERE = 2
 """Attempts from elsewhere to find another answer, where one fits and is not shown to be the only one."""

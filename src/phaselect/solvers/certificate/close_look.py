@@ -26,7 +26,7 @@ NEARLY = 1e-6
 """The same, over what could be seen, for a rival that is not yet computed to all digits."""
 MOST_RIVALS = 50
 """Candidates that are computed to all digits, at most."""
-UNSEEN = 1e-3
+UNSEEN = 1e-2
 """Relative difference that makes another x where measurements see none: less may be rounding of a poor condition."""
 UNEVEN = 100.0
 """How much larger the rounding of other answers may be before they are looked for with that in mind."""
