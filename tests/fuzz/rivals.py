@@ -60,7 +60,7 @@ class System:
     def uneven(self):
         """Are some measurements so small that rounding in others drowns them?"""
         size = self.terms / self.rows
-        return bool(size[self.visible].min() < 1e-3 * size.max())
+        return bool(self.visible.any() and size[self.visible].min() < 1e-3 * size.max())
 
     def weighted_by_terms(self):
         """The same, each row as large as what is rounded in it."""

@@ -86,9 +86,12 @@ class CloseLook(NamedTuple):
 
     def misfit(self, x: Vector) -> float:
         """Of the data, in units of the rounding of x or of the answer."""
-        size = np.maximum(sizes(self.A, self.y, x), sizes(self.A, self.y, self.x))
         left = np.abs(np.abs(self.A @ x) - self.y)
-        return float(np.max(left / np.maximum(self.rounding * size, 1e-300)))
+        return float(np.max(left / np.maximum(self.rounding * self._sizes(x), 1e-300)))
+
+    def _sizes(self, x: Vector) -> Vector:
+        """What is added up in each measurement, of x or of the answer."""
+        return np.maximum(sizes(self.A, self.y, x), sizes(self.A, self.y, self.x))
 
     def _nearly_fits(self, x: Vector) -> bool:
         """Could it fit, once it is computed to all digits?"""
@@ -98,7 +101,7 @@ class CloseLook(NamedTuple):
     def differs(self, x: Vector) -> bool:
         """Does it differ from the answer, up to its sign, by more than rounding, in what is measured or in itself?"""
         step = x - (1.0 if x @ self.x >= 0 else -1.0) * self.x
-        seen = np.any(np.abs(self.A @ step) > 1e3 * self.rounding * sizes(self.A, self.y, self.x))
+        seen = np.any(np.abs(self.A @ step) > 1e3 * self.rounding * self._sizes(x))
         lengths = lengths_of(self.A)
         apart = np.max(np.abs(step) * lengths) / np.max(np.abs(self.x) * lengths)
         return bool(apart > (100 * self.rounding if seen else UNSEEN))
