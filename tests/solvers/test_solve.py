@@ -278,3 +278,15 @@ def test_masked_entries_are_refused():
     problem = gaussian_instance(10, 1.5, seed=0)
     with pytest.raises(InputError, match="A has masked entries"):
         solve(np.ma.masked_greater(problem.A, 0.3), problem.y)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_fit_that_only_beats_chance_does_not_end_the_search(seed):
+    """Sparse and noiseless: message passing ends with a fit that chance does not explain, and is wrong."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((300, 200)) * (rng.random((300, 200)) < 0.05)
+    x0 = rng.standard_normal(200)
+    result = solve(A, np.abs(A @ x0))
+    assert result.status is Status.RECOVERED
+    assert result.solver == "pa"
+    assert mse_x(x0, result.x) < 1e-20

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 
 from phaselect import AMP, Certificate, Instance, Status, gaussian_instance, solve
 from phaselect.equations.signs import excess, mse_x
@@ -121,7 +122,39 @@ def tiny_measurement():
     return np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1e-8]]), np.ones(2)
 
 
-MORE = [mirrored, linked_in_vain, tiny_measurement]
+def ill_conditioned_hidden_blocks():
+    """So ill-conditioned that rounding makes up influences between two blocks, behind a rotation."""
+    parts = [
+        np.linalg.qr(gauss(120, 60))[0] * np.logspace(0, -9, 60) @ np.linalg.qr(gauss(60, 60))[0] for _ in range(2)
+    ]
+    A = np.zeros((240, 120))
+    A[:120, :60], A[120:, 60:] = parts
+    return rng.permutation(A) @ np.linalg.qr(gauss(120, 120))[0], rng.standard_normal(120)
+
+
+def column_seen_by_two_rows():
+    A, x0 = gauss(201, 150), rng.choice([1.0, 2.0, 3.0], 150)
+    A[:, -1] = A[5] = A[9] = 0
+    A[5, [0, -1]] = A[9, [1, -1]] = 1
+    x0[[0, 1, -1]] = 1, 1, 2
+    return A, x0
+
+
+def some_columns_of_hadamard():
+    """Scaled; x on columns whose partners are there too, which would do as well."""
+    columns = np.arange(100) + 20
+    paired = np.isin(columns ^ 7, columns)
+    return hadamard(256)[:, columns] * rng.uniform(0.5, 2.0, 100), rng.standard_normal(100) * paired
+
+
+MORE = [
+    some_columns_of_hadamard,
+    mirrored,
+    linked_in_vain,
+    tiny_measurement,
+    ill_conditioned_hidden_blocks,
+    column_seen_by_two_rows,
+]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +176,12 @@ def masks_and_one_spike():
 
 def masks_and_zeros():
     return rng.choice([-1.0, 1.0], (240, 60)), rng.standard_normal(60) * (np.arange(60) % 3 == 0)
+
+
+def masks_behind_gains_and_a_window():
+    """Scales of rows and columns hide that magnitudes repeat."""
+    A, x0 = masks_and_zeros()
+    return A * rng.uniform(0.8, 1.2, (240, 1)) * rng.uniform(0.5, 1.5, 60), x0
 
 
 def sparse_and_zeros():
@@ -177,6 +216,7 @@ def repeated_but_for_one():
         (masks_and_one_spike, "few distinct values"),
         (masks_and_zeros, "x has 40 exact zeros"),
         (sparse_and_zeros, "x has 40 exact zeros"),
+        (masks_behind_gains_and_a_window, "x has 40 exact zeros"),
         (zero_measured, "4 measurements of zero"),
         (nearly_nothing_measured, "1 measurement of zero, or nearly"),
         (hardly_more_than_unknowns, "wrong sign vectors are expected"),
