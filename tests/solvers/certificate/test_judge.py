@@ -185,7 +185,7 @@ def masks_behind_gains_and_a_window():
 
 
 def sparse_and_zeros():
-    return gauss(240, 60) * (rng.random((240, 60)) < 0.3), rng.standard_normal(60) * (np.arange(60) % 3 == 0)
+    return gauss(240, 60) * (rng.random((240, 60)) < 0.7), rng.standard_normal(60) * (np.arange(60) % 3 == 0)
 
 
 def zero_measured():
