@@ -90,7 +90,7 @@ def test_measuring_is_what_the_solver_measures(monkeypatch, solver):
     assert 0 < quick.value < 0.9
 
     def slow(self, state):
-        time.sleep(0.02)
+        time.sleep(0.05)  # much, also where the loop is held up once
         return honest(self, state)
 
     monkeypatch.setattr(Cohort, "measure", slow)
