@@ -33,7 +33,7 @@ TINY = 1e-290
 HUGE = 1e300
 """Larger variances cannot be summed."""
 NEGLIGIBLE = 1e-8
-"""What counts as zero in y, over its root mean square."""
+"""What counts as zero in y, and in x, over the root mean square."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

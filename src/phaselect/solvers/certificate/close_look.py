@@ -35,8 +35,7 @@ NULL = 1e-11
 AFFORDABLE, MOST_ROWS = 3e9, 2500
 """M N^2 up to which a close look is worth its time, about a second; and M, unless N is small."""
 FEW_UNKNOWNS = 42
-
-
+"""Below so many every sign vector can be tried: 2^21 sums for each half of as many rows, a tenth of a second."""
 DEPENDENT = "columns of A are dependent, or nearly so; add measurements that tell them apart"
 
 

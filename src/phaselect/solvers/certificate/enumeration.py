@@ -15,17 +15,15 @@ from scipy.linalg import qr
 from phaselect.backends.host.subset_sums import MOST_PAIRS, signs_that_cancel
 from phaselect.backends.interface import Vector
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, SAME, CloseLook
+from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, MOST_RIVALS, SAME, CloseLook
 
-MOST = FEW_UNKNOWNS
-"""Rows that are chosen at most: 2^21 sums for each half, a tenth of a second."""
 SPARE = 4
 """Rows beyond the unknowns that are mostly enough."""
 BLOCK = 4096
 
 
 class TooManyCoincidences(Exception):
-    """More sign vectors fit the chosen rows than can be tried on the others."""
+    """More sign vectors fit than can be tried; says what is doubtful then, if they all but fit everything."""
 
 
 def enumerable(look: CloseLook) -> bool:
@@ -35,7 +33,7 @@ def enumerable(look: CloseLook) -> bool:
 
 def most_rows(rounding: float) -> int:
     """Rows that can be chosen: more of them, and too many sums would cancel by chance, up to rounding."""
-    return min(MOST, int(np.log2(MOST_PAIRS / (1e4 * rounding))))
+    return min(FEW_UNKNOWNS, int(np.log2(MOST_PAIRS / (1e4 * rounding))))
 
 
 def rivals(look: CloseLook, seed: int) -> Iterator[Vector]:
@@ -58,10 +56,14 @@ def rivals(look: CloseLook, seed: int) -> Iterator[Vector]:
         raise TooManyCoincidences
     predict = look.B @ np.linalg.pinv(look.B[chosen])
     slack = 10 * SAME * EXACT + 1e-14 * look.condition * np.abs(look.v).max()  # a first sieve
+    tried = 0
     for start in range(0, len(gauges), BLOCK):
         some = gauges[start : start + BLOCK]
         z = some[(some < 0).any(axis=1)] * look.v[chosen] @ predict.T
         for signed in np.sign(z[(np.abs(np.abs(z) - np.abs(look.v)) <= slack).all(axis=1)]):
+            if tried == MOST_RIVALS:  # the caller looks at no more: what is left has not been ruled out
+                raise TooManyCoincidences("many other sign vectors all but fit; rows of random numbers would settle it")
+            tried += 1
             yield look.from_signed(signed * np.abs(look.v))
 
 

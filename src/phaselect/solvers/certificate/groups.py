@@ -27,9 +27,8 @@ def rivals(look: CloseLook) -> Iterator[Vector]:
     """Another x for each group that can be flipped."""
     if not 1 < len(look.v) <= MOST_ROWS:
         return
-    K = look.Q @ look.Q.T
-    left = np.diag(look.v) - K * look.v  # column i: what measurement i alone leaves
-    for groups in chain([_hierarchy(K)], map(_firsts, _orders(K))):
+    left = _left_alone(look)
+    for groups in _groups(look):
         for group in groups[_small(left @ groups.T)]:
             yield look.from_signed(np.where(group, -look.v, look.v))
 
@@ -38,14 +37,23 @@ def better(look: CloseLook) -> Vector | None:
     """The x of the group whose flip lowers the residual most; None if none does. For an answer that does not fit."""
     if not 1 < len(look.v) <= MOST_ROWS:
         return None
-    K = look.Q @ look.Q.T
-    left = np.diag(look.v) - K * look.v
-    groups = np.vstack([_hierarchy(K), *map(_firsts, _orders(K))])
+    left, groups = _left_alone(look), np.vstack(list(_groups(look)))
     residuals = np.linalg.norm(left.sum(axis=1)[:, None] - 2 * left @ groups.T, axis=0)
     best = int(np.argmin(residuals))
     if residuals[best] >= 0.5 * np.linalg.norm(left.sum(axis=1)):
         return None
     return look.from_signed(np.where(groups[best], -look.v, look.v))
+
+
+def _left_alone(look: CloseLook) -> Vector:
+    """`(I - K) v_i e_i` as columns: what each measurement alone leaves."""
+    return np.asarray(np.diag(look.v) - look.Q @ look.Q.T * look.v)
+
+
+def _groups(look: CloseLook) -> Iterator[NDArray[np.bool_]]:
+    """Stacks of groups, one per row."""
+    K = look.Q @ look.Q.T
+    return chain([_hierarchy(K)], map(_firsts, _orders(K)))
 
 
 def _small(left: Vector) -> NDArray[np.bool_]:

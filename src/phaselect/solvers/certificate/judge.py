@@ -57,7 +57,7 @@ def probes(y: Array, back: Array) -> tuple[Vector, NDArray[np.int64]]:
 
 
 def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
-    """Judge an answer to exact data. `problem` is asked for only where the answer fits.
+    """Judge an answer to exact data. `problem` is asked for only where a closer look is needed.
 
     y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine.
     """
@@ -105,8 +105,8 @@ def _by_close_look(look: CloseLook, seed: int) -> Inspected:
         return Inspected(rival)
     try:
         return Inspected(look.first_rival(enumeration.rivals(look, seed)), proved=True)
-    except enumeration.TooManyCoincidences:
-        return Inspected()
+    except enumeration.TooManyCoincidences as why:
+        return Inspected(doubt=str(why))
 
 
 def _unseen(look: CloseLook) -> Iterator[Vector]:

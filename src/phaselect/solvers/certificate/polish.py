@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
-from phaselect.equations.signs import excess, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.solvers.certificate import groups
 from phaselect.solvers.certificate.close_look import EXACT, affordable, looks
-from phaselect.solvers.certificate.digits import sizes, versions
-from phaselect.solvers.finish import Answer
+from phaselect.solvers.certificate.digits import versions
+from phaselect.solvers.finish import Answer, take_as_it_is
 
 NEARLY = 1e-6
 """mse_y up to which an answer may be the right one, not computed well enough, or but for a group of signs."""
@@ -41,12 +39,6 @@ def polished(problem: Normalised, answer: Answer) -> Answer:
 
 
 def _best_version(problem: Normalised, answer: Answer) -> Answer:
-    A, y = problem.dense()
-    found = (_taken(A, y, x, float(problem.rounding)) for x in versions(A, y, np.asarray(answer.x)))
+    taken = problem.compiled(take_as_it_is)
+    found = (Answer(*map(np.asarray, taken(problem, x))) for x in versions(*problem.dense(), np.asarray(answer.x)))
     return min(answer, *found, key=lambda one: float(one.excess))  # type: ignore[no-any-return]
-
-
-def _taken(A: Vector, y: Vector, x: Vector, rounding: float) -> Answer:
-    signs = signs_of(A @ x)
-    residual = signs * y - A @ x
-    return Answer(x, signs, np.mean(residual**2), excess(residual, sizes(A, y, x), rounding))

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.coincidences import EQUAL, MANY, share_repeated
-
-NEGLIGIBLE = 1e-8
-"""What counts as zero: entries of x and y over their root mean square."""
+from phaselect.problem.instance import NEGLIGIBLE
 
 
 def doubts(y: Vector, x: Vector, distinct: NDArray[np.bool_], structured: bool, rounding: float) -> Iterator[str]:
