@@ -5,9 +5,8 @@ import importlib
 import numpy as np
 import pytest
 
-from phaselect.base.tables import Table, load_table
-from phaselect.figures.context import Context
 from phaselect.figures.style import style
+from tests.figures.cheap import tables_of
 
 CHEAP = {  # module: smaller grids
     "landscape": {"SIZES": {"small": {4: 8, 5: 9}}, "INSTANCES": {"small": 4}},
@@ -24,23 +23,8 @@ PANELS = {"landscape": 4, "splitting": 2, "descent": 3, "speed": 2}
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Each figure's table, written to a file and read again; computed when first asked for."""
-    folder, found = tmp_path_factory.mktemp("tables"), {}
-
-    def table(name):
-        if name not in found:
-            shares = []
-            with pytest.MonkeyPatch.context() as patch:
-                module = importlib.import_module(f"phaselect.figures.{name}")
-                for constant, value in CHEAP[name].items():
-                    patch.setattr(module, constant, value)
-                Table(module.compute(Context("small", None, shares.append))).save(folder / f"{name}.csv")
-            assert shares == sorted(shares)
-            assert 0 <= shares[0] <= shares[-1] < 1
-            found[name] = load_table(folder / f"{name}.csv")
-        return found[name]
-
-    return table
+    """Each figure's table on tiny problems."""
+    return tables_of(CHEAP, tmp_path_factory.mktemp("tables"))
 
 
 @pytest.mark.parametrize("name", list(CHEAP))

@@ -2,13 +2,12 @@
 
 import importlib
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from phaselect import theory
-from phaselect.base.tables import Table, load_table
+from phaselect.base.tables import Table
 from phaselect.figures import (
     branches,
     stabilities,
@@ -16,6 +15,7 @@ from phaselect.figures import (
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import figure_module
 from phaselect.figures.style import style
+from tests.figures.cheap import tables_of
 
 # What takes seconds is given, and tested against the theory by itself: here, and in tests/theory/test_thresholds.py.
 THRESHOLDS = {"merge": {0.0: 1.6800, 0.005: 1.6316}, "recovery": {0.0: 1.5839, 0.005: 1.1302}}
@@ -83,31 +83,10 @@ PANELS = {
 }
 
 
-def no_rows(name):
-    raise AssertionError("the theory needs no sweep")
-
-
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Each figure's table on a small grid, written to a file and read again; computed when first asked for."""
-    folder, found = tmp_path_factory.mktemp("tables"), {}
-
-    def table(name):
-        if name not in found:
-            shares = []
-            with pytest.MonkeyPatch.context() as patch:
-                module = importlib.import_module(f"phaselect.figures.{name}")
-                for constant, value in CHEAP[name].items():
-                    patch.setattr(module, constant, value)
-                Table(module.compute(Context("small", no_rows, shares.append))).save(folder / f"{name}.csv")
-            assert shares
-            assert shares[0] >= 0
-            assert shares[-1] < 1
-            assert all(before <= after for before, after in pairwise(shares))
-            found[name] = load_table(folder / f"{name}.csv")
-        return found[name]
-
-    return table
+    """Each figure's table on a small grid."""
+    return tables_of(CHEAP, tmp_path_factory.mktemp("tables"))
 
 
 @pytest.mark.parametrize("name", list(CHEAP))
