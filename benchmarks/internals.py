@@ -144,13 +144,13 @@ def room(at: Any) -> float:
     return MARGIN * free_bytes(at)
 
 
-def block_sweep() -> Callable[..., Any]:
-    """`sweep(v, h, G, mu, key, sweeps=...)`: a population in blocks of spins, compiled."""
+def device_sweep(independent: bool = False) -> Callable[..., Any]:
+    """`sweep(v, h, G, mu, key, sweeps)`: a population, or many with couplings and key of their own, compiled."""
     import jax
 
     from phaselect.backends.jax.flips import sweep
 
-    return jax.jit(sweep, static_argnames="sweeps")
+    return jax.jit(jax.vmap(sweep, (0, 0, 0, None, 0, None)) if independent else sweep, compiler_options=no_tuning())
 
 
 # what of a run is measuring

@@ -4,6 +4,7 @@ NumPy, SciPy, Numba, JAX and pytest are enough: `PYTHONPATH=src python -m pytest
 """
 
 import os
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -22,8 +23,9 @@ from phaselect import (
     gaussian_instance,
     solve,
 )
+from phaselect.backends.jax import flip_kernels
 from phaselect.backends.jax.devices import free_bytes, on, pick
-from phaselect.backends.jax.flips import block_by_kernel, block_by_loop
+from phaselect.backends.jax.flips import _kernels_run, by_blocks
 from phaselect.backends.jax.products import adjoint, forward
 from phaselect.solvers.certificate.close_look import EXACT
 from phaselect.solvers.certificate.judge import probes
@@ -45,17 +47,24 @@ def _programs_as_users_have_them():
 # ------------------------------------------------------------------------------------------------------------ kernels
 
 
-def test_the_block_kernel_is_the_plain_loop():
+@pytest.mark.parametrize("by_kernel", [flip_kernels.by_chains, partial(by_blocks, block=flip_kernels.block)])
+def test_the_kernels_run_the_chain_of_the_plain_blocks(by_kernel):
+    """In a batch whose members have couplings and keys of their own."""
+    assert _kernels_run()
     rng = np.random.default_rng(0)
-    half = rng.standard_normal((32, 40)) / 6
-    G = jnp.asarray(half @ half.T, "float32")
-    v = jnp.asarray(rng.choice([-1.0, 1.0], (32, 1000)) * rng.random((32, 1)), "float32")
-    h = jnp.matmul(G, v, precision="highest")
-    threshold = jnp.asarray(rng.exponential(size=(32, 1000)), "float32")
-    by_loop = block_by_loop(v, h, threshold, G, jnp.float32(3.0))
-    differ = np.mean(np.asarray(block_by_kernel(v, h, threshold, G, jnp.float32(3.0)) != by_loop))
-    assert differ < 1e-3  # a flip at the very threshold may be rounded either way
-    assert np.mean(np.asarray(by_loop != v)) > 0.1
+    half = rng.standard_normal((4, 300, 250)) / 16
+    G = jnp.asarray(half @ half.transpose(0, 2, 1), "float32")
+    v = jnp.asarray(rng.choice([-1.0, 1.0], (4, 50, 300)) * rng.random((4, 1, 300)), "float32")
+    h = jnp.matmul(v, G, precision="highest")
+    keys = jnp.asarray(rng.integers(2**32, size=(4, 2)), "uint32")
+    how = (0, 0, 0, None, 0, None)
+    found, expected = (
+        jax.jit(jax.vmap(by, how))(v, h, G, jnp.float32(3.0), keys, jnp.int32(3)) for by in (by_kernel, by_blocks)
+    )
+    assert np.mean(np.asarray(found[0] != expected[0])) < 1e-3  # a flip at the very threshold may be rounded either way
+    np.testing.assert_allclose(found[1], jnp.matmul(found[0], G, precision="highest"), atol=1e-4)
+    np.testing.assert_allclose(found[2], expected[2], atol=2)
+    assert 0.1 < np.mean(np.asarray(found[0] != v)) < 0.9
 
 
 def test_products():

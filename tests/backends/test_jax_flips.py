@@ -1,13 +1,20 @@
-"""Sweeps in blocks are the sequential chain; the kernel of a GPU is the plain loop."""
+"""Sweeps in blocks are the sequential chain; the kernel of a GPU runs the same one."""
+
+import importlib
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import export
+from jax.extend.random import threefry_2x32
 from jax.sharding import AbstractDevice, AbstractMesh, AxisType
+from scipy import stats
 
-from phaselect.backends.jax import flips
+from phaselect.backends.jax import flip_kernels, flips
 from tests.backends.shapes import random_signs
+
+KEY = np.array([3, 4], "uint32")
 
 
 def copies_of(rows, copies, mu, dtype="float64"):
@@ -15,26 +22,30 @@ def copies_of(rows, copies, mu, dtype="float64"):
     rng, n = np.random.default_rng(0), int(rows / 1.25)
     A = rng.standard_normal((rows, n)) / np.sqrt(n)
     G = A @ np.linalg.solve(A.T @ A + 0.5 / mu * np.eye(n), A.T)
-    v = random_signs((rows, copies)) * np.abs(A @ rng.standard_normal(n))[:, None]
-    return v.astype(dtype), (G @ v).astype(dtype), G.astype(dtype)
+    v = random_signs((copies, rows)) * np.abs(A @ rng.standard_normal(n))
+    return v.astype(dtype), (v @ G).astype(dtype), G.astype(dtype)
 
 
-def one_by_one(v, G, mu, key, sweeps):
-    """Sequential Metropolis from the definition of the energy, with the exponentials that the blocks draw."""
-    v, copies, blocks = v.copy(), v.shape[1], -(-len(v) // flips.BLOCK)
-    draws = [jax.random.fold_in(key, t) for t in range(blocks * sweeps)]
-    draws = [jax.random.exponential(draw, (flips.BLOCK, copies), "float32") for draw in draws]
-    thresholds = np.concatenate(draws).astype(float).reshape(sweeps, blocks * flips.BLOCK, copies)
-    accepted = 0
-    for s in range(sweeps):
-        for i in range(len(v)):
-            for k in range(copies):
-                flipped = v[:, k].copy()
+def numbers(sweep, copies, rows):
+    """The exponential random numbers of a sweep."""
+    copy, spin = np.arange(copies, dtype="uint32")[:, None], np.arange(rows, dtype="uint32")
+    return np.asarray(flips.thresholds(KEY, np.uint32(sweep), copy, spin), dtype=float)
+
+
+def one_by_one(v, G, mu, sweeps):
+    """Sequential Metropolis from the definition of the energy."""
+    v, (copies, rows) = v.copy(), v.shape
+    accepted = np.zeros(copies, int)
+    for sweep in range(sweeps):
+        threshold = numbers(sweep, copies, rows)
+        for k in range(copies):
+            for i in range(rows):
+                flipped = v[k].copy()
                 flipped[i] *= -1
-                change = v[:, k] @ G @ v[:, k] - flipped @ G @ flipped  # E = |y|^2 - v G v
-                if mu * change < thresholds[s, i, k]:
-                    v[:, k] = flipped
-                    accepted += 1
+                change = v[k] @ G @ v[k] - flipped @ G @ flipped  # E = |y|^2 - v G v
+                if mu * change < threshold[k, i]:
+                    v[k] = flipped
+                    accepted[k] += 1
     return v, accepted
 
 
@@ -45,56 +56,98 @@ SWEEP = jax.jit(flips.sweep)
 def test_blocks_are_the_sequential_chain(rows, mu):
     """Rows that fill the blocks, or do not."""
     v, h, G = copies_of(rows, 5, mu)
-    key = jax.random.key(3)
     with jax.enable_x64(True):
-        found, fields, accepted = SWEEP(v, h, G, np.float64(mu), key, 3)
-    expected, counted = one_by_one(v, G, mu, key, 3)
+        found, fields, accepted = SWEEP(v, h, G, mu, KEY, 3)
+    expected, counted = one_by_one(v, G, mu, 3)
     assert 0.02 < np.mean(v != expected) < 0.98
     np.testing.assert_array_equal(found, expected)
-    np.testing.assert_allclose(fields, G @ expected, atol=1e-12)
-    assert int(accepted) == counted
+    np.testing.assert_allclose(fields, expected @ G, atol=1e-12)
+    np.testing.assert_array_equal(accepted, counted)
 
 
 def test_narrow_fields_do_not_drift():
     v, h, G = copies_of(80, 40, 3.0, "float32")
     with jax.enable_x64(True):
-        found, fields, _ = SWEEP(v, h, G, np.float64(3.0), jax.random.key(0), 50)
+        found, fields, _ = SWEEP(v, h, G, 3.0, KEY, 50)
     assert (found.dtype, fields.dtype) == ("float32", "float32")
     np.testing.assert_array_equal(np.abs(found), np.abs(v))
-    np.testing.assert_allclose(fields, np.asarray(G, float) @ np.asarray(found, float), atol=5e-5)
+    np.testing.assert_allclose(fields, np.asarray(found, float) @ np.asarray(G, float), atol=5e-5)
 
 
-def kernel(*arrays):
-    return flips.block_by_kernel(*arrays, interpret=True)
+# ------------------------------------------------------------------------------------------------------ random numbers
 
 
-@pytest.mark.parametrize("copies", [128, 200])
-def test_kernel_against_loop(copies):
-    """Copies that fill the tiles, or do not; alone and in a batch."""
-    v, h, G = (array[:32] for array in copies_of(40, copies, 3.0, "float32"))
+def test_the_random_bits_are_those_of_threefry():
+    counter = np.arange(10, dtype="uint32")
+    found = flips.threefry((KEY[0], KEY[1]), (jnp.asarray(counter[:5]), jnp.asarray(counter[5:])))
+    np.testing.assert_array_equal(np.concatenate(found), threefry_2x32(jnp.asarray(KEY), counter))
+
+
+def test_thresholds():
+    """Exponential, and each sweep, copy and spin has its own."""
+    some = np.stack([numbers(sweep, 40, 50) for sweep in range(10)])
+    assert stats.kstest(some.ravel(), "expon").pvalue > 1e-3
+    assert np.unique(some).size > 0.99 * some.size
+    assert 0 <= some.min() < some.max() < 17  # 24 bits
+
+
+# -------------------------------------------------------------------------------------------------- the kernel of a GPU
+
+
+def interpreter():
+    """What runs the kernel without a GPU; JAX 0.10 does not show it."""
+    public = importlib.import_module("jax.experimental.pallas.mosaic_gpu")
+    hidden = importlib.import_module("jax._src.pallas.mosaic_gpu.interpret.params")
+    return getattr(public, "InterpretGPUParams", hidden.InterpretGPUParams)()
+
+
+@pytest.mark.parametrize(("rows", "mu"), [(50, 0.5), (128, 10.0)])
+def test_the_kernel_of_few_copies_runs_the_same_chain(rows, mu):
+    """Spins that fill the threads, or do not; one of them is measured as zero, and never flips."""
+    v, h, G = copies_of(rows, 3, mu, "float32")
+    v[:, 7] = 0
+    h = v @ G
+    arguments = [jnp.asarray(it) for it in (v, h, G, np.float32(mu), KEY, np.int32(2))]
+    expected = flips.by_blocks(*arguments)
+    found = flip_kernels.by_chains(*arguments, interpret=interpreter())
+    assert 0.05 < np.mean(expected[0] != v) < 0.95
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-5)
+    np.testing.assert_array_equal(found[2], expected[2])
+
+
+@pytest.mark.parametrize("copies", [128, 130])
+def test_the_kernel_of_many_copies_is_the_plain_block(copies):
+    """Copies that fill the threads, or do not."""
+    v, h, G = copies_of(40, copies, 3.0, "float32")
     threshold = np.random.default_rng(0).exponential(size=(32, copies)).astype("float32")
-    arguments = [jax.numpy.asarray(array) for array in (v, h, threshold, G[:, :32], np.float32(3.0))]
-    expected = flips.block_by_loop(*arguments)
-    assert 0.05 < np.mean(expected != v) < 0.95
-    np.testing.assert_array_equal(kernel(*arguments), expected)
-    batch = [np.stack([array, array[..., ::-1] if k < 3 else array]) for k, array in enumerate(arguments)]
-    both = jax.vmap(kernel)(*batch)
-    np.testing.assert_array_equal(both[0], expected)
-    np.testing.assert_array_equal(both[1][:, ::-1], expected)
+    arguments = [jnp.asarray(it) for it in (v.T[:32], h.T[:32], G[:32, :32], np.float32(3.0), threshold)]
+    expected = flips.plain_block(*arguments)
+    assert 0.05 < np.mean(expected != arguments[0]) < 0.95
+    np.testing.assert_array_equal(flip_kernels.block(*arguments, interpret=interpreter()), expected)
 
 
 @pytest.mark.parametrize(
-    ("platform", "dtype", "by_kernel"),
-    [("cuda", "float32", True), ("cuda", "float64", False), ("cpu", "float32", False)],
+    ("platform", "dtype", "capable", "copies", "kernel", "blocks"),
+    [
+        ("cuda", "float32", True, 5, True, False),
+        ("cuda", "float32", True, 3000, True, True),
+        ("cuda", "float64", True, 5, False, True),
+        ("cuda", "float32", False, 5, False, True),
+        ("cpu", "float32", True, 5, False, True),
+    ],
 )
-def test_the_kernel_is_what_a_gpu_gets(platform, dtype, by_kernel):
-    mesh = AbstractMesh(
-        (1,), ("d",), axis_types=(AxisType.Auto,), abstract_device=AbstractDevice("NVIDIA H200", 132, "cuda")
-    )
-    shapes = [(3, 32, 200)] * 3 + [(3, 32, 32), (3,)]
-    allowed = export.DisabledSafetyCheck.custom_call("__gpu$xla.gpu.triton")
+def test_who_gets_a_kernel(platform, dtype, capable, copies, kernel, blocks, monkeypatch):
+    """Members of a batch, each with couplings and key of its own."""
+    monkeypatch.setattr(flips, "_kernels_run", lambda: capable)
+    gpu = AbstractDevice("NVIDIA H200", 132, "cuda")
+    mesh = AbstractMesh((1,), ("d",), axis_types=(AxisType.Auto,), abstract_device=gpu)
+    shapes = [(3, copies, 40), (3, copies, 40), (3, 40, 40), (), (3, 2), ()]
+    dtypes = [dtype, dtype, dtype, "float64", "uint32", "int32"]
+    allowed = export.DisabledSafetyCheck.custom_call("mosaic_gpu_v2")
     with jax.enable_x64(True), jax.sharding.use_abstract_mesh(mesh):
-        arguments = [jax.ShapeDtypeStruct(shape, "float32" if k == 2 else dtype) for k, shape in enumerate(shapes)]
-        program = jax.jit(jax.vmap(flips.update_block))
+        arguments = [jax.ShapeDtypeStruct(*it) for it in zip(shapes, dtypes, strict=True)]
+        program = jax.jit(jax.vmap(flips.sweep, (0, 0, 0, None, 0, None)))
         text = export.export(program, platforms=[platform], disabled_checks=[allowed])(*arguments).mlir_module()
-    assert ("triton" in text) == by_kernel
+    assert ("mosaic" in text) == kernel
+    assert ("stablehlo.while" in text) == blocks

@@ -121,7 +121,7 @@ def small_device(kind):
         (found, *_) = jax.devices(kind)
     except RuntimeError:
         pytest.skip(f"no {kind}")
-    machine = on_gpu.OnGPU(found, copies=8, sweeps=1, bandwidth_bytes=1 << 20, matrix_side=64)
+    machine = on_gpu.OnGPU(found, copies=8, chains=3, sweeps=1, bandwidth_bytes=1 << 20, matrix_side=64)
     assert machine.described()["gpu"]
     assert bandwidth.best(machine) > 0
     assert machine.matrix_rate > 0

@@ -174,8 +174,8 @@ def columns_of_copies(problem: Normalised, copies: Any, ridge: Any) -> dict[str,
 
 
 def launches_per_sweep(m_rows: int) -> float:
-    """On a device spins go in blocks of 32: random numbers, the block, and the fields of all."""
-    return 3 * m_rows / 32
+    """On a device the accepted flips of a copy, about one in seven, wait for each other: a seventh of a launch each."""
+    return m_rows / 50
 
 
 def greedy_work(m_rows: int) -> float:

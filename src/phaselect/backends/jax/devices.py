@@ -16,8 +16,10 @@ from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError, TooLarge
 
 KINDS = ("gpu", "cpu")
-NO_TUNING = {"xla_gpu_autotune_level": "0"}
-"""For `jax.jit`: the compiler would try variants of a product on copies of A, for which there may be no room."""
+NO_TUNING = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
+"""For `jax.jit`: the compiler would try variants of a product on copies of A, for which there may be no room. Without
+trying, its own products are several times slower than those of the library, and take seconds to compile.
+"""
 MARGIN = 0.9
 """The part of a device's free memory that is planned with: compilers and fragments want some too."""
 

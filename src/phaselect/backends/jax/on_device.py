@@ -20,7 +20,7 @@ from phaselect.backends.host.in_memory import Dense
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.backends.jax import loops, random
 from phaselect.backends.jax.devices import MARGIN, NO_TUNING, free_bytes, on, out_of_memory, too_large
-from phaselect.backends.jax.products import Copy, adjoint, forward
+from phaselect.backends.jax.products import Copy, adjoint, forward, product
 from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
@@ -138,7 +138,8 @@ class DeviceMatrix:
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> CholeskyRidge:
         """By Cholesky factors."""
-        return CholeskyRidge(scale[:, None] * self.A[: self.rows].astype("float64"), y, x0, self.A.dtype)
+        B = scale[:, None] * self.A[: self.rows].astype("float64")
+        return CholeskyRidge(B, product(B.T, B), y, x0, self.A.dtype)
 
     def _padded(self, z: Array) -> Array:
         """A vector with an entry per row, continued with zeros."""

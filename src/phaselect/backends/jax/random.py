@@ -24,6 +24,11 @@ class Randomness(NamedTuple):
         kept, used = jax.random.split(jax.random.wrap_key_data(self.key))
         return Randomness(jax.random.key_data(kept)), used
 
+    def words(self) -> tuple[Randomness, Array]:
+        """What to keep, and two 32-bit numbers to use now."""
+        random, used = self.next()
+        return random, jax.random.key_data(used)
+
 
 def seeded(words: Any, chains: int = 0) -> Randomness:
     """From the words that a run has drawn for this purpose; any number of chains share a key."""

@@ -1,7 +1,7 @@
 r"""The regression of signs on A by Cholesky factors, for programs; see equations/regression.py for the convention.
 
 An SVD is slow on GPUs in batches. Always in float64, since the Gram matrix squares the condition number of A. Signed
-measurements v and their fields `h = K v` are (M, R), one copy per column.
+measurements v and their fields `h = v K` are (R, M), one copy per row.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ SINGULAR = 1e-6
 
 
 class FieldCopies(NamedTuple):
-    """Signed measurements and their fields at one lam, in the dtype of A, one copy per column."""
+    """Signed measurements and their fields at one lam, in the dtype of A, one copy per row."""
 
-    v: Array  # (M, R)
-    h: Array  # (M, R)
+    v: Array  # (R, M)
+    h: Array  # (R, M)
 
     @property
     def signs(self) -> Array:
         """Their signs, one row per copy."""
-        return signs_of(self.v).T
+        return signs_of(self.v)
 
 
 class CholeskyRidge(NamedTuple):
-    """The rows of A times scale, in float64; `dtype` is what the couplings are kept in."""
+    """B, the rows of A times scale, in float64, and `B^T B`; `dtype` is what the couplings are kept in."""
 
     B: Array
+    gram: Array
     y: Array
     x0: Array
     dtype: Any
@@ -54,7 +55,7 @@ class CholeskyRidge(NamedTuple):
 
     def _factors(self, lam: Array) -> tuple[Array, Array]:
         """L with `L L^T = B^T B + (lam/2) I`, and `L^-1 B^T` (N x M), with Gram matrix K; nan if nearly singular."""
-        root = jnp.linalg.cholesky(product(self.B.T, self.B) + lam / 2 * jnp.eye(self.B.shape[1]))
+        root = jnp.linalg.cholesky(self.gram + lam / 2 * jnp.eye(self.B.shape[1]))
         pivots = jnp.diag(root)
         root = jnp.where(pivots.min() > SINGULAR * pivots.max(), root, jnp.nan)
         return root, lax.linalg.triangular_solve(root, self.B.T, left_side=True, lower=True)
@@ -83,9 +84,9 @@ class CholeskyRidge(NamedTuple):
             level_mu, level_lam = level
             here = self.at(level_lam)
             G = here.K if energy == "penalised" else here.explained_couplings()
-            random, used = random.next()
-            v, h, flips = sweep(copies.v, product(G, copies.v), G, level_mu, used, sweeps)
-            return (FieldCopies(v, h), random, accepted + flips), None
+            random, used = random.words()
+            v, h, flips = sweep(copies.v, product(copies.v, G), G, level_mu, used, sweeps)
+            return (FieldCopies(v, h), random, accepted + flips.sum(dtype="int64")), None
 
         return lax.scan(temperature, (copies, random, jnp.int64(0)), (mu, lam))[0]  # type: ignore[no-any-return]
 
@@ -107,11 +108,10 @@ class CholeskyRidgeAt(NamedTuple):
         return product(product(v.astype("float64"), self.half.T), self.half)
 
     def estimate(self, v: Array) -> Array:
-        """`x_hat = L^-T L^-1 B^T v`, of one v or of every column."""
-        columns = v if v.ndim == 2 else v[:, None]
-        along = product(self.half, columns.astype("float64"))
-        x = lax.linalg.triangular_solve(self.root, along, left_side=True, lower=True, transpose_a=True)
-        return x if v.ndim == 2 else x[:, 0]
+        """`x_hat = L^-T L^-1 B^T v`, of one v or of each row of a stack."""
+        along = product(v.astype("float64"), self.half.T)
+        x = lax.linalg.triangular_solve(self.root, jnp.atleast_2d(along), left_side=False, lower=True)
+        return x if v.ndim == 2 else x[0]
 
     def explained_couplings(self) -> Array:
         """`I - (I - K)^2`."""
@@ -124,40 +124,40 @@ class CholeskyRidgeAt(NamedTuple):
 
     def regress(self, v: Array) -> Regressed:
         """Of each row of v."""
-        columns = v.T.astype(self.K.dtype)
-        return self.regressed(FieldCopies(columns, product(self.K, columns)))
+        narrow = v.astype(self.K.dtype)
+        return self.regressed(FieldCopies(narrow, product(narrow, self.K)))
 
     def regressed(self, copies: FieldCopies) -> Regressed:
         """From the fields, which must be those of this lam; sums, not products: they take no copy in float64."""
         v, h = copies
         x, x0 = self.estimate(v), self.ridge.x0
-        power = jnp.sum(v.astype("float64") ** 2, axis=0)
+        power = jnp.sum(v.astype("float64") ** 2, axis=1)
         return Regressed(
-            residual=jnp.sum((v - h).astype("float64") ** 2, axis=0),
-            energy=power - jnp.sum(v.astype("float64") * h.astype("float64"), axis=0),
-            power=jnp.sum(x**2, axis=0),
-            along=jnp.sum(x0[:, None] * x, axis=0) / jnp.sum(x0**2),
+            residual=jnp.sum((v - h).astype("float64") ** 2, axis=1),
+            energy=power - jnp.sum(v.astype("float64") * h.astype("float64"), axis=1),
+            power=jnp.sum(x**2, axis=1),
+            along=jnp.sum(x * x0, axis=1) / jnp.sum(x0**2),
         )
 
     def copies(self, signs: Array) -> FieldCopies:
         """With their fields."""
-        v = (signs * self.ridge.y).T.astype(self.ridge.dtype)
-        return FieldCopies(v, product(self.K, v))
+        v = (signs * self.ridge.y).astype(self.ridge.dtype)
+        return FieldCopies(v, product(v, self.K))
 
     def turn(self, copies: FieldCopies) -> FieldCopies:
         """With the fields of this lam."""
-        return copies._replace(h=product(self.K, copies.v))
+        return copies._replace(h=product(copies.v, self.K))
 
     def take(self, copies: FieldCopies, which: Array) -> FieldCopies:
         """Some of the copies."""
-        return FieldCopies(copies.v[:, which], copies.h[:, which])
+        return FieldCopies(copies.v[which], copies.h[which])
 
     def energies(self, copies: FieldCopies) -> Array:
         """`E = |y|^2 - v . K v`, in float64; `|y|^2 = M` in normalised units."""
-        return copies.v.shape[0] - jnp.sum(copies.v.astype("float64") * copies.h.astype("float64"), axis=0)
+        return copies.v.shape[1] - jnp.sum(copies.v.astype("float64") * copies.h.astype("float64"), axis=1)
 
     def sweep(self, copies: FieldCopies, mu: Array, random: Randomness, sweeps: Any) -> tuple[FieldCopies, Randomness]:
         """Spins in order, each seeing all earlier flips."""
-        random, used = random.next()
-        v, h, _ = sweep(copies.v, copies.h, self.K, jnp.asarray(mu), used, sweeps)
+        random, used = random.words()
+        v, h, _ = sweep(copies.v, copies.h, self.K, mu, used, sweeps)
         return FieldCopies(v, h), random
