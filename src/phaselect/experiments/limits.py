@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,10 +66,11 @@ class Limit(NamedTuple):
     doubt: str
 
     def __str__(self) -> str:
-        return f"none: {self.doubt}" if self.doubt else f"{self.limit}, {_misfit(self.chi2, self.dof)}"
+        return f"none: {self.doubt}" if self.doubt else f"{self.limit}, {misfit(self.chi2, self.dof)}"
 
 
-def _misfit(chi2: float, dof: int) -> str:
+def misfit(chi2: float, dof: int) -> str:
+    """In words."""
     return f"χ² = {chi2:.1f} for {dof} degree{'s' if dof > 1 else ''} of freedom"
 
 
@@ -86,29 +87,34 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
     beyond which Wilson's intervals exclude one half. A curve that stays below (above) one half has value nan and
     an interval that is open above (below).
     """
+    return half_point(rows, lambda runs: runs["alpha"], least=1.0, seed=seed)
+
+
+def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed: int = 0) -> Alpha50:
+    """Where half of the runs succeed, against any number `of` them with which success grows, from `least` on."""
     runs = finished(rows)
     if len(runs) == 0:
         return Alpha50(UNKNOWN, 0)
-    alphas, column = np.unique(runs["alpha"], return_inverse=True)
+    places, column = np.unique(of(runs), return_inverse=True)
     seeds, line = np.unique(runs["seed"], return_inverse=True)
-    trials, hits = np.zeros((2, seeds.size, alphas.size))
+    trials, hits = np.zeros((2, seeds.size, places.size))
     np.add.at(trials, (line, column), 1.0)
     np.add.at(hits, (line, column), succeeded(runs))
     draws = np.random.default_rng(seed).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
-    replicates = logistic_midpoint(alphas, draws @ hits, draws @ trials)
+    replicates = logistic_midpoint(places, draws @ hits, draws @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
-    return Alpha50(_interval(alphas, total, count, replicates, seeds.size), int(seeds.size))
+    return Alpha50(_interval(places, total, count, replicates, seeds.size, least), int(seeds.size))
 
 
-def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, instances: int) -> Interval:
-    share, (low, high) = hits / trials, _bracket(alphas, hits, trials)
+def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, instances: int, least: float) -> Interval:
+    share, (low, high) = hits / trials, _bracket(alphas, hits, trials, least)
     (value,) = logistic_midpoint(alphas, hits[None], trials[None])
     if share.max() < 0.5:
         return Interval(math.nan, low, math.inf)
     if share.min() > 0.5:
-        return Interval(math.nan, 1.0, high)
+        return Interval(math.nan, least, high)
     if not math.isfinite(value):
-        return Interval(math.nan, 1.0, math.inf)
+        return Interval(math.nan, least, math.inf)
     drawn = replicates[~np.isnan(replicates)]
     ends = np.percentile(drawn, ENDS, method="nearest") if drawn.size else np.array([low, high])  # some are infinite
     if instances < FEWEST or np.sum((share > 0) & (share < 1)) < 2:
@@ -116,12 +122,12 @@ def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, inst
     return Interval(float(value), min(float(ends[0]), float(value)), max(float(ends[1]), float(value)))
 
 
-def _bracket(alphas: Array, hits: Array, trials: Array) -> tuple[float, float]:
+def _bracket(alphas: Array, hits: Array, trials: Array, least: float) -> tuple[float, float]:
     """The largest alpha up to which every share is surely below one half, the smallest from which on all are above."""
     lower, upper = wilson(hits, trials)
     below = np.cumprod(upper < 0.5).astype(bool)
     above = np.cumprod((lower > 0.5)[::-1])[::-1].astype(bool)
-    return float(alphas[below].max(initial=1.0)), float(alphas[above].min(initial=math.inf))
+    return float(alphas[below].max(initial=least)), float(alphas[above].min(initial=math.inf))
 
 
 def logistic_midpoint(alphas: Array, hits: Array, trials: Array) -> Array:
@@ -218,7 +224,7 @@ def _doubt(chi2: float, dof: int, least: float, largest: float) -> str:
     if dof == 0:
         return "no degree of freedom left"
     if chdtrc(dof, chi2) < IMPROBABLE:
-        return _misfit(chi2, dof)
+        return misfit(chi2, dof)
     if least <= EXPONENTS[0] or largest >= EXPONENTS[-1]:
         return f"exponent not determined, {least:.2f} to {largest:.2f}"
     return ""

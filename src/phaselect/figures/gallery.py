@@ -46,6 +46,8 @@ FIGURES = (
     "population",
     "rsb",
     "rates",
+    "rate_and_size",
+    "hard_phase",
     "collapse",
     "matrices",
     "growth",

@@ -165,5 +165,5 @@ class Loop:
 
 
 def temperatures_between_looks(work: Work) -> int:
-    """So many that looking takes at most a tenth of the work."""
-    return max(1, math.ceil(SPARED * work.look / work.move))
+    """So many that looking takes at most a tenth of the work; a power of two, so that few programs are compiled."""
+    return 1 << math.ceil(math.log2(max(1.0, SPARED * work.look / work.move)))

@@ -49,6 +49,7 @@ OPTIONS = {
         "whole numbers, 1 or more",
         True,
     ),
+    "steps": Option("Sweeps at each temperature", lambda it: it >= 1, "whole numbers, 1 or more", True),
 }
 """Every option that a plan below has."""
 
@@ -125,6 +126,13 @@ def sa(eps: float = 0.05, product: float = 1.0) -> Plan:
     return SimulatedAnnealing(), Schedule.fixed_product(product, eps=eps)
 
 
+def sa_rate(steps: int = 100, product: float = 1.0) -> Plan:
+    """Temperatures 10 % apart, so `steps / log(1.1)` sweeps per e-fold, to mu = 300: greedy flips do the rest."""
+    from phaselect.solvers.simulated_annealing import SimulatedAnnealing
+
+    return SimulatedAnnealing(), Schedule.fixed_product(product, mu_max=300.0, steps=steps)
+
+
 def sa_proposals(eps: float = 0.05, product: float = 1.0) -> Plan:
     """100 single proposals at each temperature: T_A read to the letter."""
     from phaselect.solvers.simulated_annealing import SimulatedAnnealing
@@ -181,6 +189,7 @@ REGISTRY = {
     "amp": Recipe("message passing", amp),
     "amp-paper": Recipe("message passing, the paper's schedule", amp_paper),
     "sa": Recipe("simulated annealing", sa),
+    "sa-rate": Recipe("simulated annealing at a given rate", sa_rate),
     "sa-proposals": Recipe("simulated annealing, T_A in proposals", sa_proposals),
     "sa-fixed": Recipe("simulated annealing at lam = 0.005", sa_fixed),
     "pa": Recipe("population annealing", pa),

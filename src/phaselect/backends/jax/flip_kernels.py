@@ -53,7 +53,7 @@ def _one_block(v_in: Any, h_in: Any, threshold_in: Any, G: Any, mu: Any, v_out: 
 def by_chains(
     v: Array, h: Array, G: Array, mu: Array, key: Array, sweeps: Array, interpret: Any = None
 ) -> tuple[Array, Array, Array]:
-    """See `sweep`; v is float32. `mu dE < t` is `v h < v^2 G_ii + t/(4 mu)`: the right side is settled once per sweep."""
+    """See `sweep`; v is float32. `mu dE < t` is `v h < v^2 G_ii + t/(4 mu)`, whose right side a sweep settles once."""
     copies, rows = v.shape
     spare = -rows % LANES
     v, h = (jnp.pad(array, ((0, 0), (0, spare))) for array in (v, h))

@@ -77,18 +77,19 @@ class CholeskyRidge(NamedTuple):
         energy: str,
         by_fields: Any,
     ) -> tuple[FieldCopies, Randomness, Array]:
-        """Metropolis on every copy, spins in order; always by fields."""
+        """Metropolis on every copy, spins in order; always by fields, with couplings built where lam changes."""
 
         def temperature(state: Any, level: Any) -> Any:
-            copies, random, accepted = state
+            copies, random, accepted, G, built_at = state
             level_mu, level_lam = level
-            here = self.at(level_lam)
-            G = here.K if energy == "penalised" else here.explained_couplings()
+            G = lax.cond(level_lam == built_at, lambda: G, lambda: self.at(level_lam).pull(energy))
             random, used = random.words()
             v, h, flips = sweep(copies.v, product(copies.v, G), G, level_mu, used, sweeps)
-            return (FieldCopies(v, h), random, accepted + flips.sum(dtype="int64")), None
+            return (FieldCopies(v, h), random, accepted + flips.sum(dtype="int64"), G, level_lam), None
 
-        return lax.scan(temperature, (copies, random, jnp.int64(0)), (mu, lam))[0]  # type: ignore[no-any-return]
+        rows = self.y.shape[0]
+        none = jnp.zeros((rows, rows), self.dtype), jnp.full_like(lam[0], jnp.nan)
+        return lax.scan(temperature, (copies, random, jnp.int64(0), *none), (mu, lam))[0][:3]  # type: ignore[no-any-return]
 
 
 class CholeskyRidgeAt(NamedTuple):
@@ -113,13 +114,13 @@ class CholeskyRidgeAt(NamedTuple):
         x = lax.linalg.triangular_solve(self.root, jnp.atleast_2d(along), left_side=False, lower=True)
         return x if v.ndim == 2 else x[0]
 
-    def explained_couplings(self) -> Array:
-        """`I - (I - K)^2`."""
-        return 2 * self.K - product(self.K, self.K)
+    def pull(self, energy: str) -> Array:
+        """The couplings of an energy: K, or `I - (I - K)^2` where the residual alone counts."""
+        return self.K if energy == "penalised" else 2 * self.K - product(self.K, self.K)
 
     def explaining(self) -> Callable[[Array], Array]:
         """`v -> (I - (I - K)^2) v`, one matrix product."""
-        pull = self.explained_couplings()
+        pull = self.pull("residual")
         return lambda v: product(pull, v.astype(pull.dtype)).astype("float64")
 
     def regress(self, v: Array) -> Regressed:

@@ -1,0 +1,105 @@
+"""Simulated annealing, larger and slower: alpha_50 against the rate for all sizes, and where it ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.joint_limit import JointLimit, joint_limit
+from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
+from phaselect.figures.context import Context
+from phaselect.figures.style import GREY, RED, letter, logarithmic, panels
+from phaselect.figures.success_curves import analyse, size_colours
+from phaselect.solvers.registry import recipe
+from phaselect.theory.thresholds import alpha_recovery
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CAPTION = (
+    "Simulated annealing of the signs: alpha at which half of the random instances are recovered, with its 95 % "
+    "interval, against the sweeps that it spends while mu grows by a factor of e, (a) at mu*lam = 1 and (b) at "
+    "lam = 0. Lines: the fit a + b N^-c + d tau^-e, all sizes and rates together, where chi^2 is good; its a is what "
+    "large instances and slow anneals tend to. Dashed: where replica symmetry has an anneal recover."
+)
+JOINT = ("size_amplitude", "size_exponent", "rate_amplitude", "rate_exponent", "slower_than")
+
+
+def compute(context: Context) -> Columns:
+    """What `analyse` says of the preset sweep, with the sweeps per e-fold, and a row "joint" for each product."""
+    found = Table(analyse(context.rows("rate_and_size")), {})
+    found = Table(found.columns | {"tau": np.array([sweeps_per_e_fold(steps) for steps in found["steps"]])}, {})
+    return stack([found.columns | dict.fromkeys(JOINT, math.nan), *joint_rows(found)])
+
+
+def sweeps_per_e_fold(steps: float) -> float:
+    """tau of the solver `sa-rate` with so many steps."""
+    schedule = recipe("sa-rate").plan(steps=int(steps))[1]
+    assert schedule is not None
+    return float(schedule.steps / np.log(schedule.mu[1] / schedule.mu[0]))
+
+
+def joint_rows(found: Table) -> Iterator[dict[str, Any]]:
+    """The fit over all sizes and rates, and where theory has an infinitely slow anneal recover, of each product."""
+    for product in found.values("product"):
+        own = found.where(kind="threshold", product=product)
+        halves = [Interval(*numbers) for numbers in zip(own["value"], own["low"], own["high"], strict=True)]
+        fit = joint_limit(own["n"].tolist(), own["tau"].tolist(), halves)
+        empty = {name: column[0] for name, column in own.columns.items()} | dict.fromkeys(JOINT, math.nan)
+        blank = {"kind": "joint", "n": 0, "steps": math.nan, "tau": math.nan, "instances": 0}
+        theory = BAYES_OPTIMAL if product else alpha_recovery(0.0)
+        yield empty | blank | {"kind": "theory", "value": theory, "low": math.nan, "high": math.nan}
+        if fit is not None:
+            bounds = dict(zip(("value", "low", "high"), fit.limit, strict=True))
+            rest = {name: getattr(fit, name) for name in (*JOINT, "chi2", "dof", "doubt")}
+            yield empty | blank | bounds | rest
+
+
+def fit_of(table: Table, product: float) -> JointLimit | None:
+    """The fit that a table has for a product."""
+    own = table.where(kind="joint", product=product)
+    if len(own) == 0:
+        return None
+    limit = Interval(*(float(own[name][0]) for name in ("value", "low", "high")))
+    numbers = {name: own[name][0].item() for name in (*JOINT, "chi2", "dof", "doubt")}
+    return JointLimit(limit, **numbers)
+
+
+def draw(table: Table) -> Figure:
+    """A panel for each product."""
+    figure, axes = panels(2)
+    for panel, product in zip(axes, (1.0, 0.0), strict=True):
+        own = table.where(product=product)
+        if len(own):
+            _draw_product(panel, own, fit_of(table, product))
+        panel.set_title(r"$\mu\lambda = 1$" if product else r"$\lambda = 0$")
+    letter(axes)
+    return figure
+
+
+def _draw_product(axes: Axes, own: Table, fit: JointLimit | None) -> None:
+    middles = own.where(kind="threshold")
+    taus = np.geomspace(middles["tau"].min(), middles["tau"].max(), 60)
+    for n, colour in size_colours(own).items():
+        at = middles.where(n=n)
+        at = at.take(np.isfinite(at["value"]))
+        at = at.take(np.argsort(at["tau"]))
+        bars = np.array([at["value"] - at["low"], at["high"] - at["value"]])
+        bars = np.where(np.isfinite(bars), np.maximum(bars, 0), 0)
+        axes.errorbar(at["tau"], at["value"], yerr=bars, fmt="o", ms=3.5, capsize=2, color=colour, label=f"$N = {n}$")
+        if fit is not None and not fit.doubt:
+            here = taus[taus >= fit.slower_than]
+            axes.plot(here, fit.at(n, here), color=colour, lw=0.9)
+    theory = float(own.where(kind="theory")["value"][0])
+    axes.axhline(theory, color=RED, ls="--", lw=0.9, label=f"theory, {theory:.3f}")
+    if fit is not None and not fit.doubt:
+        low, value, high = fit.limit.low, fit.limit.value, fit.limit.high
+        axes.axhspan(low, high, color=GREY, alpha=0.3, lw=0, label=f"limit {value:.3f} [{low:.3f}, {high:.3f}]")
+    axes.set(xlabel=r"sweeps per e-fold of $\mu$", ylabel=r"$\alpha_{50}$, half recovered")
+    logarithmic(axes, "x", middles["tau"])
+    axes.legend()
