@@ -5,7 +5,8 @@ import pytest
 
 from phaselect import InputError
 from phaselect.experiments.grid import Grid
-from phaselect.experiments.runs import failed, git_revision, run_pack
+from phaselect.experiments.revision import git_revision
+from phaselect.experiments.runs import failed, run_pack
 from phaselect.experiments.store import VERSION, Store
 from phaselect.solvers.registry import OPTIONS
 
