@@ -92,6 +92,8 @@ def test_export_and_merge(run, folder):
     assert parquet.read_table(folder / "runs.parquet").num_rows == 12
     done = run("merge", "all.db", "runs.db", "runs.db")
     assert done.stdout.splitlines() == ["runs.db: 12 new of 12 runs", "runs.db: 0 new of 12 runs"]
+    run("merge", "fresh.db", "runs.db", "sweep.toml")
+    assert not (folder / "fresh.db").exists()
 
 
 def test_success(run, folder):

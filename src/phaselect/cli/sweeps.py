@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -219,15 +220,16 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
 def merge(store: str, others: tuple[str, ...]) -> None:
     """Add the runs of other stores to STORE; each run is kept once.
 
-    STORE is made if there is none.
+    STORE is made if there is none. Of a run that several have, the first stays, unless it failed and another did not.
+    All of it is added, or nothing.
     """
     from phaselect.experiments.store import Store
 
-    sources = [Store(path, read_only=True) for path in others]
-    with Store(store) as target:
-        for source in sources:
-            with source:
-                click.echo(f"{source.path}: {target.merge(source)} new of {len(source)} runs")
+    with ExitStack() as opened:
+        sources = [opened.enter_context(Store(path, read_only=True)) for path in others]
+        target = opened.enter_context(Store(store))
+        for source, taken in zip(sources, target.merge(sources), strict=True):
+            click.echo(f"{source.path}: {taken} new of {len(source)} runs")
 
 
 def _grids(config: str | None, preset_name: str | None, scale: str, grid: dict[str, Any]) -> list[Grid]:
