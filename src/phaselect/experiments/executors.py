@@ -142,7 +142,9 @@ class Dask:
         dask = _distributed()
         if self.scheduler is None:
             with (
-                dask.LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+                dask.LocalCluster(
+                    n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                ) as cluster,
                 dask.Client(cluster) as client,
             ):
                 client.register_plugin(_settled_here(dask))
