@@ -20,7 +20,7 @@ from phaselect.backends.host.flips import field_kernel, population_kernel, spect
 from phaselect.backends.host.random import Chains, random_chains
 from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
-from phaselect.experiments.runs import git_revision
+from phaselect.experiments.revision import git_revision
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers import restarts
 from phaselect.solvers.cohort import Alone, Cohort

@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.page import write_table
 from phaselect import PopulationAnnealing, Schedule, gaussian_batch
-from phaselect.experiments.executors import Batches
 from phaselect.experiments.grid import Grid
+from phaselect.experiments.packing import Batches
 from phaselect.experiments.store import Store
 from phaselect.experiments.success import wilson
 from phaselect.experiments.sweep import run_sweep
@@ -61,7 +61,7 @@ def main() -> None:
         if options.device != "none":
             for n, alpha, copies, count in POINTS:
                 grid = Grid(("pa",), (n,), (alpha,), count, options={"replicas": (copies,)})
-                print(run_sweep([grid], store, Batches(options.device)), flush=True)
+                print(run_sweep([grid], store, packing=Batches(options.device)), flush=True)
         lines = table(store)
     print("\n".join(lines))
     if options.write:

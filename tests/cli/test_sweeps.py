@@ -18,6 +18,8 @@ def run(folder, monkeypatch):
 
 SWEEP = ["sweep", "--solver", "raf,altmin", "--n", "30", "--alpha", "2:3:1", "--instances", "3", "--workers", "0"]
 
+BATCH = ["sweep", "--solver", "amp", "--n", "30", "--alpha", "3", "--device", "cpu"]
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -92,6 +94,8 @@ def test_export_and_merge(run, folder):
     assert parquet.read_table(folder / "runs.parquet").num_rows == 12
     done = run("merge", "all.db", "runs.db", "runs.db")
     assert done.stdout.splitlines() == ["runs.db: 12 new of 12 runs", "runs.db: 0 new of 12 runs"]
+    run("merge", "fresh.db", "runs.db", "sweep.toml")
+    assert not (folder / "fresh.db").exists()
 
 
 def test_success(run, folder):
@@ -116,9 +120,11 @@ def test_success(run, folder):
         (["sweep", "--store", "runs.db", "--config", "none.toml"], "no such file"),
         ([*SWEEP, "--store", "runs.db", "--time-limit", "-1"], "positive number of seconds"),
         ([*SWEEP, "--store", "runs.db", "--local-cluster", "2"], "give one of"),
+        ([*BATCH, "--store", "runs.db", "--workers", "2"], "plain processes would share one cpu"),
         (["export", "runs.db", "--out", "runs.txt"], "name the file .csv or .parquet"),
         (["export", "sweep.toml", "--out", "x.csv"], "not a store of runs"),
         (["merge", "all.db", "none.db"], "no such store"),
+        (["merge", "fresh.db", "runs.db", "sweep.toml"], "sweep.toml is not a store of runs"),
     ],
 )
 def test_bad_input_gets_one_line(run, arguments, words):

@@ -5,7 +5,8 @@ import pytest
 
 from phaselect import InputError
 from phaselect.experiments.grid import Grid
-from phaselect.experiments.runs import failed, git_revision, run_pack
+from phaselect.experiments.revision import git_revision
+from phaselect.experiments.runs import failed, run_pack
 from phaselect.experiments.store import VERSION, Store
 from phaselect.solvers.registry import OPTIONS
 
@@ -82,13 +83,41 @@ def test_rows_are_added_all_or_none(path, rows):
 
 def test_merge(tmp_path, path, rows):
     with Store(tmp_path / "other.db") as other:
-        other.add([failed(TASKS[0], ValueError("x")), rows[1], rows[2] | {"key": "more"}])
+        other.add([failed(TASKS[0], ValueError("x")), rows[1] | {"m": -1.0}, rows[2] | {"key": "more"}])
         other.remember([Grid(("raf",), (20,), (3.0, 4.0), instances=2)])
     with Store(path) as store, Store(tmp_path / "other.db", read_only=True) as other:
-        assert store.merge(other) == 1
-        assert store.merge(other) == 0
+        before = store.table()
+        assert store.merge([other]) == [1]
+        assert store.merge([other]) == [0]
         assert store.failures() == {}
         assert store.grids() == other.grids()
+        after = store.table()
+    np.testing.assert_array_equal(after["m"][after["key"] != "more"], before["m"])  # the first stays
+
+
+def test_merge_prefers_what_is_done_and_else_what_came_first(tmp_path, rows):
+    first, second, third = (tmp_path / f"{name}.db" for name in ("first", "second", "third"))
+    for path, wrong in ((first, "early"), (second, "late")):
+        with Store(path) as store:
+            store.add([failed(task, ValueError(wrong)) for task in TASKS[:2]])
+    with Store(third) as store:
+        store.add(rows[1:2])
+    with Store(second, read_only=True) as late, Store(third, read_only=True) as done, Store(first) as store:
+        assert store.merge([late, done]) == [0, 1]
+        assert store.failures() == {TASKS[0].key: "ValueError: early"}
+        assert store.keys(failed=False) == {TASKS[1].key}
+
+
+def test_stores_are_merged_all_or_none(tmp_path, path, rows):
+    other = tmp_path / "other.db"
+    with Store(other) as store:
+        store.add([rows[0] | {"key": "more"}])
+    with Store(path) as store, Store(other, read_only=True) as good, Store(other, read_only=True) as bad:
+        bad._connection.close()
+        with pytest.raises(InputError, match=r"other\.db"):
+            store.merge([good, bad])
+        assert len(store) == 4
+        assert store.merge([good]) == [1]
 
 
 def test_one_writer_and_many_readers(path, rows):

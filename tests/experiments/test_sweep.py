@@ -14,12 +14,13 @@ import psutil
 import pytest
 
 from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status
-from phaselect.experiments import sweep
-from phaselect.experiments.executors import Batches, Dask, InProcess, Processes
-from phaselect.experiments.grid import Grid, Task, all_tasks
+from phaselect.experiments import packing
+from phaselect.experiments.executors import Dask, InProcess, Processes
+from phaselect.experiments.grid import Grid, Task
+from phaselect.experiments.packing import Batches, SingleRuns
 from phaselect.experiments.runs import run_pack, warm_up
 from phaselect.experiments.store import Store
-from phaselect.experiments.sweep import Packer, run_sweep, status
+from phaselect.experiments.sweep import run_sweep, status
 
 GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=6, options={"eps": (0.03,)})  # 24 runs of up to 0.2 s
 COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03"]
@@ -124,8 +125,8 @@ def test_ctrl_c_that_comes_with_the_last_run_is_not_lost(tmp_path):
     grid = Grid(("raf",), (30,), (3.0,), instances=1)
 
     class Last(InProcess):
-        def outcomes(self, packs, stop):
-            yield from super().outcomes(packs, stop)
+        def outcomes(self, *arguments):
+            yield from super().outcomes(*arguments)
             os.kill(os.getpid(), signal.SIGINT)
 
     done = run_sweep([grid], tmp_path / "runs.db", Last())
@@ -151,7 +152,7 @@ class Poison(Task):
 def test_a_task_that_kills_its_process_is_recorded_and_the_rest_is_done():
     good = Grid(("raf",), (30,), (3.0,), instances=1).tasks()
     poison = Poison("raf", 30, 3.0, 99, ())
-    outcomes = list(Processes(1).outcomes(iter([[poison], good]), lambda: False))
+    outcomes = list(Processes(1).outcomes(SingleRuns(), iter([[poison], good]), lambda: False))
     assert [pack for pack, _ in outcomes] == [[poison], good]
     assert "died" in str(outcomes[0][1])
     assert [row["key"] for row in outcomes[1][1]] == [good[0].key]
@@ -216,41 +217,13 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
 
 
 def test_time_limit_stops_taking_new_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "PACK_SECONDS", 1e-9)  # every run is a pack
+    monkeypatch.setattr(packing, "PACK_SECONDS", 1e-9)  # every run is a pack
     path, pause = tmp_path / "runs.db", lambda progress: time.sleep(0.4)  # after each pack
     summary = run_sweep([GRID], path, InProcess(), time_limit=1.0, progress=pause)
     assert summary.stopped == "out of time"
     assert 0 < summary.added < 24
     missing = status([], path)["missing"]  # of the grid that the store remembers
     assert missing.sum() == 24 - summary.added
-
-
-def test_short_runs_are_packed_and_long_ones_are_not():
-    tasks = all_tasks([Grid(("raf", "altmin", "sa"), (50,), (1.2, 1.3), instances=20)])
-    kinds = {task.solver: task.kind for task in tasks}
-    packer = Packer(tasks, {kinds["raf"]: (2, 0.1), kinds["altmin"]: (1, 0.05), kinds["sa"]: (1, 30.0)})
-    packs = list(packer.packs())
-    assert sorted(task.key for pack in packs for task in pack) == sorted(task.key for task in tasks)
-    for pack in packs:
-        assert len(pack) == 1 or "sa" not in {task.solver for task in pack}
-    shared = [pack for pack in packs if len(pack) > 1]
-    assert len(shared) == 4  # 40 instances x 0.1 s in packs of a second
-    assert all(a.instance == b.instance for pack in shared for a, b in zip(pack[::2], pack[1::2], strict=True))
-    assert [len(pack) for pack in Packer(tasks, {}).packs()] == [3] * 40  # nothing known yet
-
-
-def test_times_are_learnt_from_the_store_and_from_rows(tmp_path):
-    path = tmp_path / "runs.db"
-    run_sweep([SMALL], path, InProcess())
-    with Store(path, read_only=True) as store:
-        times, table = store.times(""), store.table()
-    packer = Packer(SMALL.tasks(), {})
-    names = ("solver", "n", "plan", "status", "seconds")
-    packer.learn([dict(zip(names, row, strict=True)) for row in zip(*(table[name] for name in names), strict=True)])
-    assert set(times) == {task.kind for task in SMALL.tasks()} == set(packer.times)
-    for task in SMALL.tasks():
-        assert times[task.kind] == pytest.approx(packer.times[task.kind])
-        assert packer.expected(task) == pytest.approx(table.where(solver=task.solver)["seconds"].mean())
 
 
 def test_one_svd_serves_all_solvers_on_an_instance_and_each_is_charged_for_it(monkeypatch):
@@ -316,7 +289,7 @@ def test_batches_on_a_device_fill_the_same_store(tmp_path, monkeypatch, batch):
     monkeypatch.setattr(AMP, "run_batch", batch)
     path = tmp_path / "runs.db"
     assert run_sweep([replace(AMP_GRID, instances=4)], path, InProcess()) == (4, 0, 4, 0, "")
-    assert run_sweep([AMP_GRID], path, Batches("cpu")) == (8, 4, 4, 0, "")
+    assert run_sweep([AMP_GRID], path, packing=Batches("cpu")) == (8, 4, 4, 0, "")
     rows = table_of(path)
     assert rows["device"].tolist() == [""] * 4 + ["cpu"] * 4
     assert np.sum(rows["status"] == "RECOVERED") >= 7
@@ -326,7 +299,11 @@ def test_batches_on_a_device_fill_the_same_store(tmp_path, monkeypatch, batch):
 def test_batches_say_what_they_cannot_do(tmp_path):
     able = "amp, amp-paper, sa, sa-fixed, pa, langevin"
     with pytest.raises(InputError, match=f"raf, sa-proposals cannot run in batches on a device: use {able}, or"):
-        run_sweep([Grid(("raf", "sa-proposals"), (30,), (2.0,), instances=1)], tmp_path / "runs.db", Batches("cpu"))
+        run_sweep(
+            [Grid(("raf", "sa-proposals"), (30,), (2.0,), instances=1)], tmp_path / "runs.db", packing=Batches("cpu")
+        )
+    with pytest.raises(InputError, match="plain processes would share one cpu: leave out --workers, or give --local"):
+        run_sweep([AMP_GRID], tmp_path / "runs.db", Processes(2), Batches("cpu"))
     assert not (tmp_path / "runs.db").exists()
 
 
@@ -340,7 +317,7 @@ def test_an_interrupt_in_a_batch_keeps_what_is_done(tmp_path, monkeypatch):
     monkeypatch.setattr(AMP, "run_batch", half_done)
     path = tmp_path / "runs.db"
     with pytest.raises(KeyboardInterrupt):
-        run_sweep([AMP_GRID], path, Batches("cpu"))
+        run_sweep([AMP_GRID], path, packing=Batches("cpu"))
     assert rows_in(path) == 4
 
 
@@ -350,7 +327,7 @@ def test_a_batch_that_fails_is_rows_that_say_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(AMP, "run_batch", too_large)
     path = tmp_path / "runs.db"
-    assert run_sweep([replace(AMP_GRID, instances=2)], path, Batches("cpu")) == (2, 0, 2, 2, "")
+    assert run_sweep([replace(AMP_GRID, instances=2)], path, packing=Batches("cpu")) == (2, 0, 2, 2, "")
     with Store(path, read_only=True) as store:
         assert "needs 9 GiB" in next(iter(store.failures().values()))
 

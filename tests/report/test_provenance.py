@@ -45,6 +45,14 @@ def test_caution(provenance, caution):
     assert with_caution(provenance).get("caution") == caution
 
 
+def test_runs_that_were_traced_to_a_commit_are_of_that_commit(monkeypatch):
+    """Sources that ran where there was no git, or that were committed later, are no others for it."""
+    names = {"tree-0a": "b2", "tree-0a-dirty": "b2"}
+    monkeypatch.setattr(gallery, "committed", lambda revision: names.get(revision, revision))
+    of_one = {"revision": "b2", "revisions of the runs": "b2 tree-0a tree-0a-dirty"}
+    assert with_caution(of_one) == {"revision": "b2", "revisions of the runs": "b2"}
+
+
 @pytest.fixture
 def cheap(monkeypatch):
     columns = {"product": np.array([0.5, 1.0]), "alpha": np.array([1.2, 1.1]), "alpha_bayes": np.array([1.1, 1.1])}

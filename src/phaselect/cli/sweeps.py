@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,21 +40,19 @@ def _presets() -> list[str]:
     return preset_names()
 
 
-def executor(workers: int | None, scheduler: str | None, local_cluster: int | None, device: str | None = None) -> Any:
-    """Where the runs happen, from the options that say so."""
-    from phaselect.experiments.executors import Batches, Dask, InProcess, Processes
+def executor(workers: int | None, scheduler: str | None, local_cluster: int | None) -> Any:
+    """Where the runs happen, from the options that say so; None if none does."""
+    from phaselect.experiments.executors import Dask, InProcess, Processes
 
-    if sum(option is not None for option in (workers, scheduler, local_cluster, device)) > 1:
-        raise InputError("give one of --workers, --scheduler, --local-cluster and --device")
-    if device is not None:
-        return Batches(device)
+    if sum(option is not None for option in (workers, scheduler, local_cluster)) > 1:
+        raise InputError("give one of --workers, --scheduler and --local-cluster")
     if (workers is not None and workers < 0) or (local_cluster is not None and local_cluster < 1):
         raise InputError("--workers takes 0 (in this process) or more, --local-cluster 1 or more")
     if scheduler is not None:
         return Dask(scheduler)
     if local_cluster is not None:
         return Dask(workers=local_cluster)
-    return Processes() if workers is None else Processes(workers) if workers else InProcess()
+    return None if workers is None else Processes(workers) if workers else InProcess()
 
 
 def executor_options(command: Any) -> Any:
@@ -102,7 +101,7 @@ def solver_options(command: Any) -> Any:
 @click.option(
     "--device",
     type=click.Choice(["gpu", "cpu"]),
-    help="Batches as one JAX program, for solvers that can be compiled.",
+    help="Batches as one JAX program, for solvers that can be compiled; on a cluster, on the device of each worker.",
 )
 @click.option("--time-limit", type=float, help="Seconds after which no more runs are begun.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
@@ -132,6 +131,7 @@ def sweep(
     second one does not) and exits with 130, SIGTERM does the same with 143, --time-limit with 124; the same command
     goes on. Exit code 1: some runs have failed.
     """
+    from phaselect.experiments.packing import Batches, SingleRuns
     from phaselect.experiments.store import Store
     from phaselect.experiments.sweep import run_sweep, status
 
@@ -149,9 +149,12 @@ def sweep(
             grids = rows.grids()
     if not grids:
         raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
-    place = executor(workers, scheduler, local_cluster, device)
+    place = executor(workers, scheduler, local_cluster)
+    packing = SingleRuns() if device is None else Batches(device)
     with work_bar() as bar:
-        done = run_sweep(grids, store, place, retry_failed=retry_failed, time_limit=time_limit, progress=bar.runs)
+        done = run_sweep(
+            grids, store, place, packing, retry_failed=retry_failed, time_limit=time_limit, progress=bar.runs
+        )
     click.echo(f"{store}: {done.found + done.added} of {done.total} runs, {done.added} new, {done.failed} failed")
     if done.failed:
         _show_failures(store)
@@ -219,15 +222,16 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
 def merge(store: str, others: tuple[str, ...]) -> None:
     """Add the runs of other stores to STORE; each run is kept once.
 
-    STORE is made if there is none.
+    STORE is made if there is none. Of a run that several have, the first stays, unless it failed and another did not.
+    All of it is added, or nothing.
     """
     from phaselect.experiments.store import Store
 
-    sources = [Store(path, read_only=True) for path in others]
-    with Store(store) as target:
-        for source in sources:
-            with source:
-                click.echo(f"{source.path}: {target.merge(source)} new of {len(source)} runs")
+    with ExitStack() as opened:
+        sources = [opened.enter_context(Store(path, read_only=True)) for path in others]
+        target = opened.enter_context(Store(store))
+        for source, taken in zip(sources, target.merge(sources), strict=True):
+            click.echo(f"{source.path}: {taken} new of {len(source)} runs")
 
 
 def _grids(config: str | None, preset_name: str | None, scale: str, grid: dict[str, Any]) -> list[Grid]:

@@ -1,8 +1,8 @@
-"""Where the runs of a sweep happen: in this process, in processes of this machine, or on a Dask cluster.
+"""Where the packs of a sweep run: in this process, in processes of this machine, or on a Dask cluster.
 
-An executor takes packs of tasks from an iterator, a few at a time, and yields each with its rows, in the order in which
-they are done, or with the exception that lost them. It takes no more packs once `stop()` is true, and
-yields those that are running.
+An executor takes packs from an iterator, a few at a time, and yields each with its rows, in the order in which they
+are done, or with the exception that lost them. It takes no more packs once `stop()` is true, and yields those that are
+running. How a pack is run is the business of its packing (`packing.py`).
 """
 
 from __future__ import annotations
@@ -12,40 +12,37 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
-from concurrent.futures import Executor as Pool
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import phaselect
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
-from phaselect.experiments.grid import Task
-from phaselect.experiments.runs import Pack, run_on_device, run_pack
+from phaselect.experiments.packing import Packing
+from phaselect.experiments.runs import Pack
 from phaselect.experiments.store import Row
-from phaselect.solvers.registry import REGISTRY
 
 Outcome = tuple[Pack, list[Row] | Exception]
 Stop = Callable[[], bool]
 MOST_WORKERS = 1024
 """Processes that may be asked for."""
+LOOK_AROUND = 1.0
+"""Seconds after which a worker that has joined is noticed, however long the packs of the others take."""
+SCHEDULER_GONE = "the Dask scheduler went away: rows done so far are kept; the same command goes on"
 
 
 class Executor(Protocol):
     """Runs packs somewhere."""
 
-    @property
-    def device(self) -> str:
-        """What the times of its runs are times of: nothing for one core each, else the device of a batch."""
-
-    def check(self, tasks: Sequence[Task]) -> None:
+    def check(self, packing: Packing) -> None:
         """Say before the work that it cannot be done there."""
 
-    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """Each pack with its rows, or with what went wrong."""
 
 
@@ -53,15 +50,19 @@ class Executor(Protocol):
 class InProcess:
     """In this process, one pack after the other."""
 
-    device: ClassVar[str] = ""
+    def check(self, packing: Packing) -> None:
+        """Does this process have what it needs?"""
+        packing.ready()
 
-    def check(self, tasks: Sequence[Task]) -> None:
-        """Every solver can be run here."""
-
-    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
         while not stop() and (pack := next(packs, None)) is not None:
-            yield pack, run_pack(pack)
+            try:
+                rows = packing.run(pack)
+            except Exception as error:
+                yield pack, error
+            else:
+                yield pack, rows
 
 
 def cores() -> int:
@@ -82,26 +83,32 @@ class Processes:
     """
 
     workers: int = field(default_factory=cores)
-    device: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         _check_workers_asked_for(self.workers)
 
-    def check(self, tasks: Sequence[Task]) -> None:
-        """Every solver can be run here."""
+    def check(self, packing: Packing) -> None:
+        """A core is enough for any run, but not for a batch."""
+        if packing.device:
+            raise InputError(
+                f"plain processes would share one {packing.device}: leave out --workers, or give --local-cluster or "
+                "--scheduler, whose workers have a device each"
+            )
 
-    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
-        while suspects := (yield from self._until_broken(packs, self.workers, stop)):
+        while suspects := (yield from self._until_broken(packing, packs, self.workers, stop)):
             for suspect in suspects:
-                if (yield from self._until_broken(iter([suspect]), 1, stop)):
+                if (yield from self._until_broken(packing, iter([suspect]), 1, stop)):
                     yield suspect, ChildProcessError("the worker process died (out of memory?)")
 
-    def _until_broken(self, packs: Iterator[Pack], workers: int, stop: Stop) -> Generator[Outcome, None, list[Pack]]:
+    def _until_broken(
+        self, packing: Packing, packs: Iterator[Pack], workers: int, stop: Stop
+    ) -> Generator[Outcome, None, list[Pack]]:
         """Outcomes until the packs are done or a process dies; returns the packs that were lost with it."""
         lost = []
         with _pool(workers) as pool:
-            for pack, outcome in _in_flight(pool, packs, stop, lambda: workers):
+            for pack, outcome in _in_flight(lambda pack: pool.submit(packing.run, pack), packs, stop, lambda: workers):
                 if isinstance(outcome, BrokenProcessPool):
                     lost.append(pack)
                 else:
@@ -110,90 +117,45 @@ class Processes:
 
 
 @dataclass(frozen=True)
-class Batches:
-    """On a device, `gpu` or `cpu`: many instances of one shape at once, as one JAX program.
-
-    size: instances at a time, at most; `host_bytes` is what they may take in memory before they are sent.
-    """
-
-    device: str
-    size: int = 1000
-    host_bytes: float = 4e9
-
-    def __post_init__(self) -> None:
-        if not is_count(self.size, 1):
-            raise InputError(f"size = {shortened(self.size)}: give a whole number of instances, 1 or more")
-
-    def check(self, tasks: Sequence[Task]) -> None:
-        """Is there such a device, and can these tasks be run there?"""
-        from phaselect.backends.jax.devices import pick
-
-        pick(self.device)
-        alone = sorted(name for name in {task.solver for task in tasks} if not REGISTRY[name].in_batches)
-        if alone:
-            able = ", ".join(name for name in REGISTRY if REGISTRY[name].in_batches)
-            raise InputError(f"{', '.join(alone)} cannot run in batches on a device: use {able}, or leave out --device")
-
-    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
-        """See `Executor`."""
-        kinds: dict[Any, list[Task]] = {}
-        for task in (task for pack in packs for task in pack):
-            kinds.setdefault((task.kind, task.alpha), []).append(task)
-        for tasks in kinds.values():
-            each = 10 * tasks[0].alpha * tasks[0].n ** 2  # bytes of A and of the test set
-            size = max(1, min(self.size, int(self.host_bytes / each)))
-            for first in range(0, len(tasks), size):
-                if stop():
-                    return
-                pack = tasks[first : first + size]
-                try:
-                    rows = run_on_device(pack, self.device)
-                except Exception as error:
-                    yield pack, error
-                    continue
-                yield [task for task in pack if task.key in {row["key"] for row in rows}], rows
-                if len(rows) < len(pack):
-                    raise KeyboardInterrupt
-
-
-@dataclass(frozen=True)
 class Dask:
     """On a Dask cluster: one that is there, by its scheduler's address, or one started here with `workers` processes.
 
-    Dask runs again what a dead worker had; a pack that took three workers with it is recorded as failed.
+    Dask runs again what a dead worker had, three times (its allowed-failures); a pack that takes one more worker with
+    it is recorded as failed. Batches run on the device of each worker; those started here have a GPU of their own.
     timeout: seconds to wait for the scheduler's answer.
     """
 
     scheduler: str | None = None
     workers: int = 2
     timeout: float = 10.0
-    device: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         if self.scheduler == "":
             raise InputError("scheduler '': give the address of a Dask scheduler, tcp://host:port")
         _check_workers_asked_for(self.workers)
 
-    def check(self, tasks: Sequence[Task]) -> None:
-        """Every solver can be run there; whether there are workers is seen when they are asked."""
+    def check(self, packing: Packing) -> None:
+        """What the workers have is seen when they are asked."""
 
-    def outcomes(self, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
         dask = _distributed()
         if self.scheduler is None:
             with (
-                dask.LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+                dask.LocalCluster(
+                    n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                ) as cluster,
                 dask.Client(cluster) as client,
             ):
-                client.register_plugin(_deaf_to_interrupts(dask))
-                yield from _on_cluster(client, packs, stop)
+                client.register_plugin(_settled_here(dask))
+                yield from _on_cluster(client, packing, packs, stop)
             return
         try:
             client = dask.Client(self.scheduler, timeout=self.timeout)
         except (OSError, ValueError) as error:
             raise InputError(f"no Dask scheduler at {self.scheduler}: {error}") from None
         with client:
-            yield from _on_cluster(client, packs, stop)
+            yield from _on_cluster(client, packing, packs, stop)
 
 
 def _distributed() -> Any:
@@ -206,41 +168,91 @@ def _distributed() -> Any:
     return dask
 
 
-def _deaf_to_interrupts(dask: Any) -> Any:
-    """A plugin for our own workers, which are processes of the same terminal as the sweep, restarted ones included."""
+def _settled_here(dask: Any) -> Any:
+    """A plugin for our own workers, processes of the same terminal as the sweep, restarted ones included."""
 
-    class Deaf(dask.WorkerPlugin):  # type: ignore[misc]
+    class Settled(dask.WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            os.environ["CUDA_VISIBLE_DEVICES"] = gpu_of(worker.name, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
-    return Deaf()
+    return Settled()
 
 
-def _on_cluster(client: Any, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
-    _check_workers(client)
-    with client.get_executor(pure=False) as pool:
-        for pack, outcome in _in_flight(pool, packs, stop, lambda: 2 * sum(client.nthreads().values())):
+def gpu_of(worker: int, visible: str | None) -> str:
+    """The GPU of our k-th worker, of those that are visible to all; nothing if there are too few.
+
+    >>> gpu_of(1, None), gpu_of(1, "4,6"), gpu_of(2, "4,6")
+    ('1', '6', '')
+    """
+    return str(worker) if visible is None else "".join(visible.split(",")[worker : worker + 1])
+
+
+class Unfit(InputError):
+    """A worker cannot do the work: no fault of its pack."""
+
+
+def _on_cluster(client: Any, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    _check_workers(client, packing)
+
+    def start(pack: Pack) -> Future[list[Row]]:
+        with _scheduler_answers():
+            return pool.submit(_run_there, packing, phaselect.__version__, pack)  # type: ignore[no-any-return]
+
+    def width() -> int:
+        with _scheduler_answers():
+            return sum(map(packing.at_once, client.nthreads().values()))
+
+    with _dask_pool(client) as pool:
+        for pack, outcome in _in_flight(start, packs, stop, width):
             if isinstance(outcome, CancelledError):
-                raise InputError("the Dask scheduler went away: rows done so far are kept; the same command goes on")
+                raise InputError(SCHEDULER_GONE)
+            if isinstance(outcome, Unfit):
+                raise outcome
             yield pack, outcome
 
 
-def _check_workers(client: Any) -> None:
+@contextmanager
+def _scheduler_answers() -> Iterator[None]:
+    """A client that has lost its scheduler raises errors of many types."""
+    try:
+        yield
+    except Exception:
+        raise InputError(SCHEDULER_GONE) from None
+
+
+def _check_workers(client: Any, packing: Packing) -> None:
     """Say before the work that a worker cannot do it."""
-    versions = client.run(_worker_version, on_error="return")
-    for address, version in versions.items():
-        if version != phaselect.__version__:
-            found = version if isinstance(version, str) else f"none ({version})"
-            raise InputError(
-                f"Dask worker {address} has phaselect {found}, this process {phaselect.__version__}: install the same"
-            )
+    for address, answer in client.run(_lacking, packing, phaselect.__version__, on_error="return").items():
+        if isinstance(answer, BaseException):
+            raise Unfit(f"Dask worker {address} has no phaselect {phaselect.__version__} ({answer}): install it there")
+        if answer:
+            raise Unfit(f"Dask worker {address}: {answer}")
 
 
-def _worker_version() -> str:
-    return phaselect.__version__
+def _lacking(packing: Packing, version: str) -> str:
+    """What a worker says that it lacks; nothing if it can do the work."""
+    if phaselect.__version__ != version:
+        return f"phaselect {phaselect.__version__}, while the sweep has {version}: install the same"
+    try:
+        packing.ready()
+    except Exception as error:
+        return " ".join(str(error).split())
+    return ""
 
 
-def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[], int]) -> Iterator[Outcome]:
+def _run_there(packing: Packing, version: str, pack: Pack) -> list[Row]:
+    """What a worker does. It may have joined since the others were checked."""
+    if lacking := _lacking(packing, version):
+        from distributed import get_worker
+
+        raise Unfit(f"Dask worker {get_worker().address}: {lacking}")
+    return packing.run(pack)
+
+
+def _in_flight(
+    start: Callable[[Pack], Future[list[Row]]], packs: Iterator[Pack], stop: Stop, width: Callable[[], int]
+) -> Iterator[Outcome]:
     """Keep as many packs in flight as fit: `width()` of them, one at least."""
     running: dict[Future[list[Row]], Pack] = {}
     broken = False
@@ -248,13 +260,13 @@ def _in_flight(pool: Pool, packs: Iterator[Pack], stop: Stop, width: Callable[[]
         while not (broken or stop()) and len(running) < max(1, width()) and (pack := next(packs, None)) is not None:
             try:
                 with _interrupt_blocked():
-                    running[pool.submit(run_pack, pack)] = pack
+                    running[start(pack)] = pack
             except BrokenProcessPool as error:
                 broken = True
                 yield pack, error
         if not running:
             return
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+        for future in wait(running, LOOK_AROUND, FIRST_COMPLETED).done:
             pack = running.pop(future)
             try:
                 outcome: list[Row] | Exception = future.result()
@@ -290,6 +302,17 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
             process.kill()
         raise
     pool.shutdown()
+
+
+@contextmanager
+def _dask_pool(client: Any) -> Iterator[Any]:
+    """A pool whose packs are given up with an exception instead of waited for."""
+    pool = client.get_executor(pure=False)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False)
+        raise
 
 
 def _prepare_worker() -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 
 import phaselect
 from phaselect.experiments.grid import Task
+from phaselect.experiments.revision import git_revision
 from phaselect.experiments.store import FAILED, Row
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
@@ -131,20 +130,3 @@ def one_thread() -> Iterator[None]:
             yield
     finally:
         numba.set_num_threads(before)
-
-
-@cache
-def git_revision() -> str:
-    """The commit of the sources, `-dirty` if the package has changes or files beside it; nothing if it is installed."""
-    commit = _git("rev-parse", "--short=10", "HEAD") if _git("ls-files", "__init__.py") else ""
-    return f"{commit}-dirty" if commit and _git("status", "--porcelain", ".") else commit
-
-
-def _git(*arguments: str) -> str:
-    """What git says in the folder of the package; nothing if it fails."""
-    command = ["git", "-C", str(Path(phaselect.__file__).parent), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""

@@ -12,7 +12,7 @@ import math
 import os
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -125,7 +125,7 @@ class Store:
             f"INSERT INTO runs ({names}) VALUES ({holes}) "
             f"ON CONFLICT(key) DO UPDATE SET {update} WHERE runs.status = 'FAILED'"
         )
-        with _explained(self.path), self._transaction():
+        with self._transaction():
             self._connection.executemany(statement, [{name: _plain(row[name]) for name in COLUMNS} for row in rows])
 
     def table(self) -> Table:
@@ -143,7 +143,7 @@ class Store:
         """Keep what was asked for, so that `status` can tell what is missing."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         records = [(json.dumps(grid.to_dict(), sort_keys=True), now) for grid in grids]
-        with _explained(self.path), self._transaction():
+        with self._transaction():
             self._connection.executemany("INSERT OR IGNORE INTO grids (grid, asked) VALUES (?, ?)", records)
 
     def grids(self) -> list[Grid]:
@@ -152,25 +152,40 @@ class Store:
             texts = self._connection.execute("SELECT grid FROM grids ORDER BY asked").fetchall()
         return [Grid.from_dict(json.loads(text)) for (text,) in texts]
 
-    def merge(self, other: Store) -> int:
-        """Add the rows and grids of another store; returns how many rows are new."""
-        before = len(self)
-        names = ", ".join(COLUMNS)
-        with _explained(other.path):
-            rows = other._connection.execute(f"SELECT {names} FROM runs").fetchall()
-        self.add(dict(zip(COLUMNS, row, strict=True)) for row in rows)
-        self.remember(other.grids())
-        return len(self) - before
+    def merge(self, others: Sequence[Store]) -> list[int]:
+        """Add the rows and grids of other stores, all or none; returns how many rows were taken from each.
+
+        Of a run that several have, the first row stays, unless it failed and another did not.
+        """
+        taken = []
+        with self._transaction():
+            for other in others:
+                known, done = self.keys(), self.keys(failed=False)
+                rows = [row for row in other._rows() if row["key"] not in (known if row["status"] == FAILED else done)]
+                self.add(rows)
+                self.remember(other.grids())
+                taken.append(len(rows))
+        return taken
+
+    def _rows(self) -> list[Row]:
+        with _explained(self.path):
+            rows = self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs").fetchall()
+        return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        """All that is written within this context, or nothing; one within another is a part of it."""
+        if self._connection.in_transaction:
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+            return
+        with _explained(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
 
 
 def _connect(path: Path, read_only: bool) -> sqlite3.Connection:

@@ -9,7 +9,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,15 +16,12 @@ import numpy as np
 
 from phaselect.base.checks import check_seconds
 from phaselect.base.tables import Columns, stack
-from phaselect.experiments.executors import Executor, Processes
-from phaselect.experiments.grid import Grid, Task, all_tasks
+from phaselect.experiments.executors import Executor, InProcess, Processes
+from phaselect.experiments.grid import Grid, all_tasks
+from phaselect.experiments.packing import Packing, SingleRuns, Times
 from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
 from phaselect.solvers.registry import OPTIONS
-
-PACK_SECONDS = 1.0
-"""Runs shorter than this are packed together until they take about as long: handing over a pack then costs little."""
-
 
 PLACES = ("done", "failed", "missing")
 
@@ -57,6 +53,7 @@ def run_sweep(
     grids: Sequence[Grid],
     store: str | Path,
     executor: Executor | None = None,
+    packing: Packing | None = None,
     *,
     retry_failed: bool = False,
     time_limit: float | None = None,
@@ -64,7 +61,8 @@ def run_sweep(
 ) -> Summary:
     """Compute the runs of `grids` that the store lacks.
 
-    executor: `Processes()`, one process per core, if None; or `InProcess()`, `Batches(...)`, `Dask(...)`.
+    executor: where runs happen, `InProcess()`, `Processes(...)` or `Dask(...)`; if None, one process per core, or this
+    process for batches. packing: how, `SingleRuns()` if None, or `Batches(...)`.
     retry_failed: run again what failed before.
     time_limit: seconds after which no more runs are begun.
 
@@ -74,14 +72,16 @@ def run_sweep(
     """
     check_seconds(time_limit)
     tasks = all_tasks(grids)
-    executor = executor or Processes()
-    executor.check(tasks)
+    packing = packing or SingleRuns()
+    executor = executor or (InProcess() if packing.device else Processes())
+    packing.check(tasks)
+    executor.check(packing)
     began = time.perf_counter()
     with Store(store) as open_store, interrupt_deferred() as interrupted:
         open_store.remember(grids)
         known = open_store.keys(failed=not retry_failed)
         missing = [task for task in tasks if task.key not in known]
-        packer = Packer(missing, open_store.times(executor.device))
+        times = Times(open_store.times(packing.device))
         counts = {"added": 0, "failed": 0}
 
         def stop() -> bool:
@@ -95,13 +95,15 @@ def run_sweep(
                 progress(SweepProgress(found + counts["added"], counts["failed"], len(tasks), rate, left))
 
         report()
-        for pack, outcome in executor.outcomes(packer.packs(), stop):
+        for pack, outcome in executor.outcomes(packing, packing.packs(missing, times), stop):
             rows = _rows(pack, outcome)
             open_store.add(rows)
-            packer.learn(rows)
+            times.learn(rows)
             counts["added"] += len(rows)
             counts["failed"] += sum(row["status"] == FAILED for row in rows)
             report()
+            if len(rows) < len(pack):  # a batch was cut short
+                raise KeyboardInterrupt
         failures = open_store.failures()
     stopped = "interrupted" if interrupted() else "out of time" if counts["added"] < len(missing) else ""
     failed_ones = sum(task.key in failures for task in tasks)
@@ -124,47 +126,6 @@ def status(grids: Sequence[Grid], store: str | Path) -> Columns:
         for (solver, n, options), count in counts.items()
     ]
     return stack(rows) if rows else {name: np.array([]) for name in ("solver", "n", *PLACES)}
-
-
-class Packer:
-    """Cuts tasks into packs of about `PACK_SECONDS`, from the times of runs of each kind on this device so far.
-
-    Runs on one instance stay together, to share its SVD, unless they are long; a kind not seen yet is not packed.
-    """
-
-    def __init__(self, tasks: Sequence[Task], times: dict[tuple[Any, ...], tuple[int, float]]) -> None:
-        self.tasks = tasks
-        self.times = dict(times)
-
-    def learn(self, rows: Sequence[Row]) -> None:
-        """Take the times of finished runs into account."""
-        for row in rows:
-            if row["status"] != FAILED:
-                kind = row["solver"], row["n"], row["plan"]
-                count, total = self.times.get(kind, (0, 0.0))
-                self.times[kind] = (count + 1, total + row["seconds"])
-
-    def expected(self, task: Task) -> float:
-        """Mean seconds of such a run; as long as a pack if none was seen."""
-        count, total = self.times.get(task.kind, (0, 0.0))
-        return total / count if count else PACK_SECONDS
-
-    def packs(self) -> Iterator[Pack]:
-        """The packs, cut when they are asked for."""
-        pack: list[Task] = []
-        seconds = 0.0
-        for _, group in groupby(self.tasks, key=lambda task: task.instance):
-            for task in group:
-                if self.expected(task) > PACK_SECONDS:
-                    yield [task]
-                else:
-                    pack.append(task)
-                    seconds += self.expected(task)
-            if seconds >= PACK_SECONDS:
-                yield pack
-                pack, seconds = [], 0.0
-        if pack:
-            yield pack
 
 
 @contextmanager

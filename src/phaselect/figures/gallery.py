@@ -21,7 +21,7 @@ from phaselect.base.errors import InputError
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Executor
 from phaselect.experiments.grid import all_tasks, preset
-from phaselect.experiments.runs import git_revision
+from phaselect.experiments.revision import DIRTY, committed, git_revision
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
@@ -133,18 +133,23 @@ class Studio:
 
 
 def with_caution(provenance: dict[str, str]) -> dict[str, str]:
-    """The same, with a caution where uncommitted sources computed a table, or its runs were not all of one revision."""
-    of_runs = provenance.get(REVISIONS, "").split()
-    reasons = ["computed by uncommitted sources"] if uncommitted(provenance) else []
-    reasons += [f"its runs are of {len(of_runs)} revisions"] if len(of_runs) > 1 else []
+    """The same, with a caution where uncommitted sources computed a table, or its runs were not all of one revision.
+
+    Runs of sources that have been committed since, or that ran where there was no git, are those of their commit.
+    """
     rest = {name: text for name, text in provenance.items() if name != "caution"}
+    of_runs = sorted({committed(revision) for revision in provenance.get(REVISIONS, "").split()})
+    if of_runs:
+        rest[REVISIONS] = " ".join(of_runs)
+    reasons = ["computed by uncommitted sources"] if uncommitted(rest) else []
+    reasons += [f"its runs are of {len(of_runs)} revisions"] if len(of_runs) > 1 else []
     return rest | ({"caution": "; ".join(reasons)} if reasons else {})
 
 
 def uncommitted(provenance: dict[str, str]) -> bool:
     """Were the sources of a table, or of its runs, changed since their last commit?"""
     revisions = [provenance.get("revision", ""), *provenance.get(REVISIONS, "").split()]
-    return any(revision.endswith("-dirty") for revision in revisions)
+    return any(revision.endswith(DIRTY) for revision in revisions)
 
 
 def _times(swept: list[Table]) -> str:
