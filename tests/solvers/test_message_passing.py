@@ -30,7 +30,7 @@ def iterated(problem, schedule, x, damping, count):
 def test_the_row_of_k_sweeps_shows_the_estimate_after_k_iterations():
     problem = gaussian_instance(60, 1.3, seed=1)
     x = AMP().draw(stream(4, Purpose.RUN, 0), problem.m_rows, 60, SHORT, 0).x
-    trace = AMP(restarts=0).run(problem, SHORT[:60], seed=4).trace
+    trace = AMP(restarts=0).run(problem, SHORT[:120], seed=4).trace
     assert len(trace["sweeps"]) > 2
     own = problem.normalised
     for sweeps, m, q1, mse_y in zip(*(trace[c] for c in ("sweeps", "m", "q1", "mse_y")), strict=True):
