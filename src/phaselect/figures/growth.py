@@ -55,6 +55,7 @@ def draw(table: Table) -> Figure:
         panel.set_title(rf"{title}, $\alpha = {ALPHA:g}$, one thread")
         logarithmic(panel, "x", table["n"])
         logarithmic(panel, "y", table["microseconds"])
+        panel.set_ylim(0.5 * table["microseconds"].min(), 2 * table["microseconds"].max())  # the same, to compare
     letter(axes)
     legend_under(figure, *axes, columns=2)
     return figure

@@ -66,6 +66,14 @@ def _small_png(figure: Figure) -> bytes:
     return small.getvalue()
 
 
+def shown_size(png: Path) -> tuple[int, int]:
+    """Width and height at which a picture that `save` wrote is to be shown, in pixels: half of what it has."""
+    from PIL import Image
+
+    with Image.open(png) as picture:
+        return picture.width // 2, picture.height // 2
+
+
 def panels(count: int) -> tuple[Figure, list[Axes]]:
     """An empty figure with so many panels, two in a row; an odd number leaves a place free, for the legend."""
     from matplotlib.figure import Figure
