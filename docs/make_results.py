@@ -1,20 +1,25 @@
-"""Writes docs/results.md and its figures from the tables in docs/tables: `python docs/make_results.py`.
+"""Writes docs/results.md, the pages in docs/results and their figures from the tables: `python docs/make_results.py`.
 
-The tables come from `phaselect figure --all --scale paper --store runs.db --out FOLDER`; the limits in
-those of the success figures are fitted anew to their thresholds.
+The tables, in docs/tables, come from `phaselect figure --all --scale paper --store runs.db --out FOLDER`; the limits
+in those of the success figures are fitted anew to their thresholds.
 """
 
+import math
+import re
 from pathlib import Path
 
 from phaselect.base.tables import Table, load_table
 from phaselect.figures.gallery import DIGITS, FIGURES, draw, figure_module
-from phaselect.figures.style import save
+from phaselect.figures.style import save, shown_size
 from phaselect.figures.success_curves import refitted
 from phaselect.report.ledger import Entry, Tables, assess_all, summary
-from phaselect.report.page import CLAIMS, PAPER_FIGURES
+from phaselect.report.page import CLAIMS
+from phaselect.report.parts import PARTS, Part, beyond_the_paper, part_of
 from phaselect.report.sizes import TextGrid, size_grids
 
 HERE = Path(__file__).parent
+SCREENS, LINES, LETTERS, PIXELS = 5, 45, 80, 24
+"""No page is longer than so many screens: of so many lines, each of so many letters and as high as so many pixels."""
 HEAD = """# Results
 
 Every figure of the paper, recomputed, and each of its claims with what we measured. Written by
@@ -22,16 +27,23 @@ Every figure of the paper, recomputed, and each of its claims with what we measu
 95 % intervals. Those whose first lines say version 0.1 are of a time when
 seeds meant [other random numbers](conventions.md#random-numbers).
 """
+SIZES = """# Thresholds by size
+
+alpha at which half of the instances are recovered; N → ∞ from the fit a + b N^-c, none where that says nothing of the
+limit. Bayes-optimal: 1.128. [All results](../results.md)
+"""
 
 
 def main() -> None:
-    """Draw the figures and write the page."""
+    """Draw the figures and write the pages."""
     tables = {name: fitted(load_table(HERE / "tables" / f"{name}.csv")) for name in FIGURES}
-    (HERE / "figures").mkdir(exist_ok=True)
+    for folder in ("figures", "results"):
+        (HERE / folder).mkdir(exist_ok=True)
     for name, table in tables.items():
         table.save(HERE / "tables" / f"{name}.csv")
-        save(draw(name, table), HERE / "figures" / f"{name}.png", dpi=110)
-    (HERE / "results.md").write_text("\n".join([HEAD, *page(tables)]) + "\n")
+        save(draw(name, table), HERE / "figures" / f"{name}.png")
+    for name, text in pages(tables).items():
+        (HERE / name).write_text(text)
 
 
 def fitted(table: Table) -> Table:
@@ -39,47 +51,74 @@ def fitted(table: Table) -> Table:
     return refitted(table).rounded(DIGITS) if "exponent" in table.columns else table
 
 
-def page(tables: Tables) -> list[str]:
-    """The sections."""
+def pages(tables: Tables) -> dict[str, str]:
+    """The text of each page by its file: an index, the parts, and the thresholds."""
     entries = assess_all(CLAIMS, tables)
+    thresholds = [SIZES, *(line for grid in size_grids(tables) for line in text_grid(grid))]
+    written = {"results.md": index(entries), "results/thresholds.md": thresholds}
+    written |= {f"results/{part.name}.md": page(part, entries, tables) for part in PARTS}
+    return {name: "\n".join(lines).rstrip() + "\n" for name, lines in written.items()}
+
+
+def index(entries: list[Entry]) -> list[str]:
+    """The pages there are, and the verdict on each claim."""
+    links = [f"| [{part.title}](results/{part.name}.md) | {', '.join(part.figures)} |" for part in PARTS]
+    claims = [
+        f"| {claim.text} ({claim.where}) "
+        f"| [{finding.conclusion.value}](results/{part_of(claim.figures[0]).name}.md#claims) |"
+        for claim, finding in entries
+    ]
     return [
-        "## Claims of the paper\n",
-        *ledger(entries),
-        "\n## Thresholds by size\n",
-        "alpha at which half of the instances are recovered; N → ∞ from the fit a + b N^-c, none where that says "
-        "nothing of the limit. Bayes-optimal: 1.128.\n",
-        *(line for grid in size_grids(tables) for line in text_grid(grid)),
-        "## Figures of the paper\n",
-        *(figure(name, tables[name]) for name in FIGURES[:PAPER_FIGURES]),
-        "## Beyond the paper\n",
-        *(figure(name, tables[name]) for name in FIGURES[PAPER_FIGURES:]),
+        HEAD,
+        *("| page | figures |", "|---|---|", *links),
+        "| [Thresholds by size](results/thresholds.md) | |\n",
+        f"## Claims of the paper\n\n{len(entries)} claims; {summary(entries)}.\n",
+        *("| the paper says | verdict |", "|---|---|", *claims),
     ]
 
 
-def ledger(entries: list[Entry]) -> list[str]:
-    """The claims as a table, with a count of the verdicts."""
-    head = ["| the paper says | we measured | verdict |", "|---|---|---|"]
+def page(part: Part, entries: list[Entry], tables: Tables) -> list[str]:
+    """The claims of a part with what was measured, and its figures."""
     rows = [
         f"| {claim.text} ({claim.where}) | {finding.measured} ([figure](#{claim.figures[0]})) "
         f"| **{finding.conclusion.value}** |"
-        for claim, finding in entries
+        for claim, finding in part.own(entries)
     ]
-    return [f"{len(entries)} claims; {summary(entries)}.\n", *head, *rows]
+    return [
+        f"# {part.title}\n\n[All results](../results.md)\n\n## Claims\n",
+        *("| the paper says | we measured | verdict |", "|---|---|---|", *rows, ""),
+        *(figure(name, tables[name]) for name in part.figures),
+    ]
 
 
 def text_grid(grid: TextGrid) -> list[str]:
     """A grid as a table."""
     lines = [" | ".join(row) for row in (grid.head, ["---"] * len(grid.head), *grid.rows)]
-    return [f"### {grid.title}\n", *(f"| {line} |" for line in lines), ""]
+    return [f"## {grid.title}\n", *(f"| {line} |" for line in lines), ""]
 
 
 def figure(name: str, table: Table) -> str:
     """A figure with its caption and its provenance."""
     caption, made = figure_module(name).CAPTION.replace("*", "\\*"), table.provenance
+    caption += " Not in the paper." if beyond_the_paper(name) else ""
     source = f"`{made['command']} --out {name}.pdf`, revision {made['revision'] or 'unknown'}, {made['date']}"
     source += (f", {made['runs']} runs" if "runs" in made else "") + f", took {made['took']}"
     source += f" (caution: {made['caution']})" if "caution" in made else ""
-    return f"### {name}\n\n![{name}](figures/{name}.png)\n\n{caption}\n\n{source}. [Table](tables/{name}.csv)\n"
+    width, _ = shown_size(HERE / "figures" / f"{name}.png")
+    picture = f'<img src="../figures/{name}.png" width="{width}" alt="{name}">'
+    return f"## {name}\n\n{picture}\n\n{caption}\n\n{source}. [Table](../tables/{name}.csv)\n"
+
+
+def screens(text: str) -> float:
+    """How long a page is, nearly: text wraps, a row of a table takes a line more, a picture is as high as it is."""
+    return sum(_lines(line) for line in text.splitlines()) / LINES
+
+
+def _lines(line: str) -> float:
+    picture = re.search(r'src="\.\./(figures/\S+?\.png)"', line)
+    if picture:
+        return shown_size(HERE / picture[1])[1] / PIXELS
+    return max(1, math.ceil(len(re.sub(r"\]\(\S+\)", "]", line)) / LETTERS)) + line.startswith("|")
 
 
 if __name__ == "__main__":

@@ -12,30 +12,34 @@ import numpy as np
 import phaselect
 from phaselect import Schedule, theory
 
+N, ALPHA, INSTANCES = 400, 1.3, 12
 schedule = Schedule.matched(mu0=0.5, mu_max=300.0, eps=0.1, steps=10)
 runs = []
-for seed in range(6):
-    problem = phaselect.gaussian_instance(n=400, alpha=1.3, seed=seed)
+for seed in range(INSTANCES):
+    problem = phaselect.gaussian_instance(N, ALPHA, seed=seed)
     runs.append(phaselect.PopulationAnnealing(replicas=64, eager=False).run(problem, schedule, seed=seed).trace)
-trace = {name: np.mean([run[name] for run in runs], axis=0) for name in ("mu", "m", "mse_y", "free_entropy")}
-branch = theory.follow(1.3, schedule)
+columns = {name: np.array([run[name] for run in runs]) for name in ("mu", "m", "mse_y", "free_entropy")}
+trace = {name: column.mean(axis=0) for name, column in columns.items()}
+error = {name: column.std(axis=0, ddof=1) / np.sqrt(INSTANCES) for name, column in columns.items()}
+branch = theory.follow(ALPHA, schedule)
 
-print("     mu  m (runs)  m (theory)  mse_y (runs)  mse_y (theory)  free entropy (runs, theory)")
+print("     mu  m (runs)         m (theory)  mse_y (runs)  mse_y (theory)  free entropy (runs, theory)")
 for i in range(0, len(schedule), 8):
-    run = f"{trace['mu'][i]:7.2f}   {trace['m'][i]:7.3f}  {branch['m'][i]:10.3f}  {trace['mse_y'][i]:12.2e}"
-    print(f"{run}  {branch['mse_y'][i]:14.2e}  {trace['free_entropy'][i]:12.3f} {branch['free_entropy'][i]:7.3f}")
+    overlap = f"{trace['mu'][i]:7.2f}   {trace['m'][i]:.3f} ± {error['m'][i]:.3f}  {branch['m'][i]:10.3f}"
+    misfit = f"{trace['mse_y'][i]:12.2e}  {branch['mse_y'][i]:14.2e}"
+    print(f"{overlap}  {misfit}  {trace['free_entropy'][i]:12.3f} {branch['free_entropy'][i]:7.3f}")
 
 if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
+    from phaselect.figures.style import BLUE, MSE_Y, MU, OVERLAP, RED, legend, panels, save, style
 
-    figure = Figure(figsize=(7.0, 3.0), layout="constrained")
-    for axes, name, label in zip(
-        figure.subplots(1, 2), ("m", "mse_y"), ("overlap $m$", r"$\mathrm{MSE}_y$"), strict=True
-    ):
-        axes.plot(branch["mu"], branch[name], color="#0072B2", label="theory")
-        axes.plot(trace["mu"], trace[name], ".", color="#D55E00", label="N = 400, mean of 6")
-        axes.set(xscale="log", xlabel=r"$\mu$", ylabel=label)
-    axes.set_yscale("log")
-    axes.legend(frameon=False)
-    figure.suptitle(r"$\alpha = 1.3$, $\mu\lambda = 1$", fontsize=10)
-    figure.savefig(sys.argv[1], dpi=150)
+    with style():
+        figure, axes = panels(2)
+        for panel, name, label in zip(axes, ("m", "mse_y"), (OVERLAP, MSE_Y), strict=True):
+            panel.plot(branch["mu"], branch[name], color=BLUE, label=r"theory, $N = \infty$")
+            mean = f"$N = {N}$: mean of {INSTANCES} instances, two standard errors"
+            panel.errorbar(trace["mu"], trace[name], 2 * error[name], fmt=".", elinewidth=0.7, color=RED, label=mean)
+            panel.set(xscale="log", xlabel=MU, ylabel=label)
+        axes[1].set_yscale("log")
+        figure.suptitle(rf"$\alpha = {ALPHA:g}$, $\mu\lambda = 1$")
+        legend(figure, *axes)
+    save(figure, sys.argv[1])

@@ -13,9 +13,10 @@ import phaselect
 from phaselect.base.tables import load_table
 from phaselect.cli.main import main
 from phaselect.figures.gallery import FIGURES
+from phaselect.report.parts import PARTS
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_every_command_and_option_is_in_the_reference():
@@ -41,8 +42,8 @@ def test_every_file_is_in_the_architecture():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target in re.findall(r"""\]\(([^)#:]+)[#)]|src="([^"]+)\"""", page.read_text()):
+        assert (page.parent / "".join(target)).exists(), target
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -76,10 +77,32 @@ def test_the_reference_is_what_help_says():
     assert (ROOT / "docs" / "cli.md").read_text() == script("make_cli_reference").reference()
 
 
-def test_the_results_are_what_the_tables_say():
+@pytest.fixture(scope="module")
+def results():
+    """The script that writes the pages of the results, and their text as the tables have it."""
     make = script("make_results")
-    tables = {name: load_table(ROOT / "docs" / "tables" / f"{name}.csv") for name in FIGURES}
-    assert (ROOT / "docs" / "results.md").read_text() == "\n".join([make.HEAD, *make.page(tables)]) + "\n"
+    return make, make.pages({name: load_table(ROOT / "docs" / "tables" / f"{name}.csv") for name in FIGURES})
+
+
+def test_the_results_are_what_the_tables_say(results):
+    _, pages = results
+    for name, text in pages.items():
+        assert (ROOT / "docs" / name).read_text() == text, f"{name}: run python docs/make_results.py"
+    assert {f"results/{path.name}" for path in (ROOT / "docs" / "results").iterdir()} == set(pages) - {"results.md"}
+
+
+def test_no_page_of_the_results_is_longer_than_five_screens(results):
+    make, pages = results
+    assert {name: make.screens(text) for name, text in pages.items() if make.screens(text) > make.SCREENS} == {}
+    assert make.screens("word\n" * 225) == 5
+    assert make.screens("a" * 161) == make.screens("| a |\n| a |") - 1 / 45 == 3 / 45
+    assert make.screens('<img src="../figures/critical_product.png" width="385">') == pytest.approx(308 / 24 / 45)
+
+
+def test_every_figure_is_in_one_part_of_the_results(results):
+    shown = [figure for part in PARTS for figure in part.figures]
+    assert sorted(shown) == sorted(FIGURES), "name a new figure in report/parts.py"
+    assert all(part.name in "".join(results[1]) for part in PARTS)
 
 
 def test_every_figure_has_its_run_time():
@@ -91,6 +114,6 @@ def test_the_site_builds_without_a_warning_or_a_network(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    for page in (ROOT / "docs").glob("*.md"):
-        text = (tmp_path / f"{page.stem}.html").read_text()
+    for page in (ROOT / "docs").rglob("*.md"):
+        text = (tmp_path / page.relative_to(ROOT / "docs").with_suffix(".html")).read_text()
         assert not re.findall(r"""(?:src|<link[^>]*href)=["']https?://""", text), page.name

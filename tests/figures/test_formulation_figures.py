@@ -34,7 +34,7 @@ def test_drawn_from_the_table_alone(name, tables):
         figure = module.draw(tables(name))
         figure.draw_without_rendering()
     assert len(figure.axes) == PANELS[name]
-    assert any(axes.get_legend() for axes in figure.axes)
+    assert figure.legends
     for axes in figure.axes:
         assert axes.get_xlabel()
         x, y = np.concatenate([line.get_xydata() for line in axes.get_lines()]).T

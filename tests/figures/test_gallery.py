@@ -69,9 +69,12 @@ def test_success_figure_counts_what_the_store_has(swept):
 def test_success_figure_draws_every_size(swept):
     figure = draw("success_amp", swept)
     fast, slow, thresholds = figure.axes
-    assert [panel.get_title() for panel in (fast, slow)] == [r"$\epsilon = 0.2$", r"$\epsilon = 0.1$"]
-    labels = [text.get_text() for text in fast.get_legend().get_texts()]
-    assert labels == [f"$N = {n}$ (6)" for n in (30, 40, 50, 60)]
+    titles = [panel.get_title(loc="left") for panel in (fast, slow)]
+    assert all(f"$\\epsilon = {eps}$" in title for eps, title in zip((0.2, 0.1), titles, strict=True))
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [label for label in labels if label.startswith("$N")] == [
+        f"$N = {n}$, 6 instances" for n in (30, 40, 50, 60)
+    ]
     assert thresholds.get_xscale() == "log"
     assert any(line.get_xdata()[0] == 1.128 for line in fast.get_lines() if len(line.get_xdata()) == 2)
 
@@ -286,10 +289,10 @@ main()
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
-    words = ["figure", "complexity", "--from", TABLES / "complexity.csv", "--out", "figure.png"]
+    words = ["figure", "complexity", "--from", TABLES / "complexity.csv", "--out", "figure.svg"]
     killed = subprocess.run([sys.executable, "-c", KILLED, *map(str, words)], cwd=tmp_path, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert [(path.suffix, path.read_bytes()) for path in tmp_path.iterdir()] == [(PART, b"half of it")]
     done = run(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["figure.png"]
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]

@@ -22,14 +22,44 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, suffix):
     assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
 
 
-def test_dpi(tmp_path):
-    from matplotlib.image import imread
+def test_a_picture_is_twice_as_fine_as_a_screen_and_has_a_palette(tmp_path):
+    from PIL import Image
 
-    figure, _ = style.panels(2)
+    figure, (left, _) = style.panels(2)
+    left.plot([1, 2, 3], color=style.BLUE)
     style.save(figure, tmp_path / "fine.png")
-    style.save(figure, tmp_path / "coarse.png", dpi=50)
-    assert imread(tmp_path / "fine.png").shape[:2] == (560, 1400)
-    assert imread(tmp_path / "coarse.png").shape[:2] == (140, 350)
+    with Image.open(tmp_path / "fine.png") as picture:
+        assert picture.size == (1540, 616)
+        assert picture.mode == "P"
+        colours = {colour for _, colour in picture.convert("RGB").getcolors()}
+    assert {(255, 255, 255), (0, 0, 0), (0x00, 0x72, 0xB2)} <= colours
+
+
+def test_panels_are_two_in_a_row_and_an_odd_number_leaves_room_for_the_legend():
+    for count, inches in ((1, (3.5, 2.8)), (2, (7, 2.8)), (3, (7, 5.6)), (4, (7, 5.6)), (5, (7, 8.4))):
+        figure, axes = style.panels(count)
+        assert len(axes) == len(figure.axes) == count
+        assert figure.get_size_inches() == pytest.approx(inches)
+        axes[0].plot([1, 2], label="curve")
+        axes[-1].plot([1, 2], label="curve")
+        style.legend(figure, *axes)
+        figure.draw_without_rendering()
+        (found,) = figure.legends
+        assert [text.get_text() for text in found.get_texts()] == ["curve"]
+        assert not any(found.get_window_extent().overlaps(panel.get_window_extent()) for panel in axes)
+        assert (figure.get_figheight() == pytest.approx(inches[1])) == (count in (3, 5))
+
+
+def test_no_legend_without_names():
+    figure, axes = style.panels(2)
+    style.legend(figure, *axes)
+    assert not figure.legends
+
+
+def test_shades_grow_lighter():
+    for count in (2, 3, 6):
+        luminance = [0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue, _ in style.shades(count)]
+        assert (np.diff(luminance) > 0.02).all()
 
 
 def test_logarithmic_axes_show_plain_numbers_over_few_decades():

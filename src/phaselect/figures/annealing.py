@@ -57,6 +57,9 @@ def draw(table: Table) -> Figure:
             panel.plot(rows["m"][-1], rows["mse_y"][-1], "o", color=colour, clip_on=False, zorder=3)
         panel.set(xlabel=OVERLAP, ylabel=MSE_Y, xlim=(-0.03, 1.03))
         logarithmic(panel, "y", chosen["mse_y"])
+        panel.plot([], [], "ko", label=rf"end, $\mu = {MU_RANGE[1]:.0f}$")
         panel.legend(loc="lower center")
+    axes[0].set_title(rf"$\mu\lambda = {MATCHED[0]:g}$")
+    axes[1].set_title(rf"$\alpha = {HARD:g}$")
     letter(axes)
     return figure

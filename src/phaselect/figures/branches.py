@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.figures.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, letter, logarithmic, panels, shades
+from phaselect.figures.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, legend, letter, logarithmic, panels, shades
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import follow, transitions
 
@@ -76,9 +76,11 @@ def draw(table: Table) -> Figure:
     right.set(xlabel=OVERLAP, ylabel=MSE_Y, xlim=(-0.03, 1.03))
     logarithmic(left, "x", table["mu"])
     logarithmic(right, "y", table["mse_y"])
+    for panel in axes:
+        panel.set_title(r"$\lambda = 0$")
     label_ends(left)
     letter(axes)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    legend(figure, *axes, columns=5)
     return figure
 
 
@@ -100,7 +102,7 @@ def draw_branches(axes: Axes, table: Table, x: str, y: str) -> None:
 
 def label_ends(axes: Axes) -> None:
     """Legend entries for the dashes and the marks of `draw_branches`."""
-    axes.plot([], [], "k--", label="not dominant")
+    axes.plot([], [], "k--", label="smaller free entropy")
     axes.plot([], [], "ko", ms=3, mfc="white", label="informed born")
     axes.plot([], [], "kx", ms=3.5, label="uninformed ends")
 

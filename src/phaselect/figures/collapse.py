@@ -14,7 +14,22 @@ from phaselect.experiments.pseudo_code import message_passing, split_start
 from phaselect.experiments.success import wilson
 from phaselect.experiments.two_moments import saddle_iteration
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BLUE, GREY, MU, RED, letter, logarithmic, panels, shades
+from phaselect.figures.style import (
+    ALPHA,
+    BARS,
+    BLUE,
+    GREY,
+    MU,
+    RECOVERED,
+    RED,
+    between,
+    legend,
+    letter,
+    logarithmic,
+    panels,
+    shades,
+    with_bars,
+)
 from phaselect.solvers.message_passing import AMP
 from phaselect.theory.control import Control, Overlaps, State
 from phaselect.theory.flow import saddle_map
@@ -22,6 +37,7 @@ from phaselect.theory.flow import saddle_map
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from phaselect.equations.arrays import Array
@@ -41,7 +57,9 @@ START = State(V=1.0, spread=0.25, m=0.5)
 ANNEAL_ALPHAS = (1.15, 1.2, 1.25, 1.3)
 COUNTS = {"small": (4, 10), "paper": (1, 100)}
 """Every how many-th mu is taken, and instances of each anneal."""
-RECOVERED = 1e-10
+EXACT = 1e-10
+"""Mean squared misfit of a recovered signal."""
+LEVELS = {"saddle point": "o", "message passing": "x"}
 
 
 def compute(context: Context) -> Columns:
@@ -115,8 +133,8 @@ def recovers(A: Array, y: Array, estimates: Iterator[Array]) -> bool:
     """Does one of the estimates fit, before they diverge?"""
     for x in estimates:
         misfit = np.mean((y - abs(A @ x)) ** 2)
-        if misfit < RECOVERED or not misfit < 1e6:
-            return bool(misfit < RECOVERED)
+        if misfit < EXACT or not misfit < 1e6:
+            return bool(misfit < EXACT)
     return False
 
 
@@ -130,24 +148,35 @@ def _start(alpha: float, seed: int) -> tuple[Array, Array, Array]:
 def draw(table: Table) -> Figure:
     """Differences against mu; shares against alpha."""
     figure, axes = panels(2)
-    for level, marker in (("saddle point", "o"), ("message passing", "x")):
-        rows = table.where(level=level)
-        for colour, own in zip(shades(len(ALPHAS)), rows.by("alpha"), strict=False):
-            label = rf"{level}, $\alpha = {own['alpha'][0]:g}$"
-            axes[0].plot(own["mu"], own["difference"], marker, ms=3, ls="", color=colour, label=label)
-    axes[0].set(xlabel=MU, ylabel="largest difference", ylim=(1e-17, 1e-2))
-    axes[0].set_yscale("log")
-    logarithmic(axes[0], "x", table["mu"])
-    axes[0].legend(ncols=2, fontsize=6.5, loc="upper center")
-    rows = table.where(level="anneal")
-    for name, label, colour, marker in (("only_two", "two moments", RED, "o"), ("only_one", "their sum", BLUE, "s")):
-        hits = rows["both"] + rows[name]
-        low, high = wilson(hits, rows["trials"])
-        places = rows["alpha"] + (0.002 if name == "only_two" else -0.002)
-        axes[1].vlines(places, low, high, color=colour, lw=1)
-        axes[1].plot(places, hits / rows["trials"], marker, ls="-", lw=0.6, ms=4, color=colour, label=label)
-    axes[1].set(xlabel=ALPHA, ylabel=f"share recovered, $N = {N}$", ylim=(-0.03, 1.03))
-    axes[1].legend(loc="upper left")
-    axes[0].axhline(np.finfo(float).eps, color=GREY, lw=0.6, ls="--")
+    _draw_differences(axes[0], table)
+    _draw_anneals(axes[1], table.where(level="anneal"))
     letter(axes)
+    legend(figure, *axes, title=f"(b) {BARS}")
     return figure
+
+
+def _draw_differences(axes: Axes, table: Table) -> None:
+    alphas = sorted(set(table.take(table["level"] != "anneal").values("alpha")))
+    for place, (alpha, colour) in enumerate(zip(alphas, shades(len(alphas)), strict=True)):
+        for level, marker in LEVELS.items():
+            own = table.where(level=level, alpha=alpha)
+            axes.plot(own["mu"] * 1.5 ** between(place, len(alphas)), own["difference"], marker, ms=3.5, color=colour)
+        axes.plot([], [], "s", color=colour, label=rf"(a) $\alpha = {alpha:g}$")
+    for level, marker in LEVELS.items():
+        axes.plot([], [], marker, color="black", ms=3.5, label=f"(a) {level}")
+    axes.axhline(np.finfo(float).eps, color=GREY, lw=0.9, ls="--", label="(a) spacing of numbers next to 1")
+    axes.set(xlabel=MU, ylabel="largest difference", yscale="log")
+    axes.set_title(f"{ITERATIONS} iterations, $N = {N}$")
+    logarithmic(axes, "x", table["mu"])
+
+
+def _draw_anneals(axes: Axes, rows: Table) -> None:
+    looks = (("only_two", "(b) two moments", RED, "o", 0), ("only_one", "(b) their sum", BLUE, "s", 1))
+    for name, label, colour, marker, place in looks:
+        hits = rows["both"] + rows[name]
+        at = rows["alpha"] + 0.02 * between(place, len(looks))
+        with_bars(
+            axes, at, hits / rows["trials"], *wilson(hits, rows["trials"]), color=colour, marker=marker, label=label
+        )
+    axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.03), xticks=rows["alpha"])
+    axes.set_title(rf"$N = {N}$, $\mu\lambda = 1$, {rows['trials'].max()} instances")

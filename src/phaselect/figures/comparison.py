@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from phaselect.base.tables import Columns, Table
-from phaselect.experiments.limits import BAYES_OPTIMAL
-from phaselect.figures.style import ALPHA, GREY, RED
-from phaselect.figures.success_curves import analyse
+from phaselect.figures.style import ALPHA, RECOVERED, between, with_bars
+from phaselect.figures.success_curves import HALF, analyse, mark_half
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,16 +22,20 @@ def success_of(rows: Table) -> Columns:
     return {name: table.take(table["kind"] != "limit")[name] for name in NAMES}
 
 
-def draw_comparison(axes: Axes, table: Table, styles: Styles) -> None:
-    """The rows of one N of such a table; a diamond at one half for alpha_50."""
-    for solver, (line, colour, name) in styles.items():
+def draw_comparison(axes: Axes, table: Table, styles: Styles, fixed: str) -> None:
+    """The rows of one N of such a table, against alpha on a logarithmic axis; a diamond at one half for alpha_50."""
+    for place, (solver, (line, colour, name)) in enumerate(styles.items()):
         share, middle = (table.where(kind=kind, solver=solver) for kind in ("share", "threshold"))
-        bars = np.maximum([share["value"] - share["low"], share["high"] - share["value"]], 0.0)
-        axes.errorbar(
-            share["alpha"], share["value"], yerr=bars, fmt=line, ms=3, lw=1.0, elinewidth=0.6, color=colour, label=name
-        )
-        axes.plot(middle["value"], 0.5 + 0 * middle["value"], "D", ms=5, color=colour, mec="black", mew=0.5, zorder=5)
-    axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
-    axes.axhline(0.5, color=GREY, ls=":", lw=0.7)
+        at = share["alpha"] * 1.06 ** between(place, len(styles))
+        with_bars(axes, at, share["value"], share["low"], share["high"], fmt=line, color=colour, label=name)
+        axes.plot(middle["value"], 0.5 + 0 * middle["value"], "D", color=colour, **HALF)
+    mark_half(axes)
     n, trials = (table.where(kind="share")[name].max() for name in ("n", "trials"))
-    axes.set(xlabel=ALPHA, ylim=(-0.03, 1.05), title=f"$N = {n}$ ({trials:.0f} instances)")
+    axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05), title=f"$N = {n}$, {fixed}, {trials:.0f} instances")
+
+
+def mark_alphas(axes: Axes, ticks: tuple[float, ...]) -> None:
+    """A logarithmic axis of alpha with these ticks."""
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{alpha:g}" for alpha in ticks])
+    axes.xaxis.minorticks_off()

@@ -9,7 +9,7 @@ import numpy as np
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
-from phaselect.figures.style import COMPLEXITY, MSE_Y, OVERLAP, letter, panels, shades
+from phaselect.figures.style import COMPLEXITY, MSE_Y, OVERLAP, legend, letter, panels, shades
 from phaselect.theory import complexity_curve
 from phaselect.theory.at_sign_overlap import complexity_at_random
 
@@ -54,6 +54,7 @@ def draw(table: Table) -> Figure:
     figure, axes = panels(2)
     for panel, name, label in zip(axes, ("mse_y", "m"), (MSE_Y, OVERLAP), strict=True):
         panel.set(xlabel=label, ylabel=COMPLEXITY, ylim=(0, 1.05 * float(table["complexity_random"].max())))
+        panel.set_title(rf"$\alpha = {ALPHA_SHOWN:g}$, $\lambda = 0$")
         for colour, overlap in zip(shades(len(SIGN_OVERLAPS)), table.values("sign_overlap"), strict=False):
             rows = table.where(sign_overlap=overlap)
             shown = rows.take(rows["complexity"] > -0.1)
@@ -68,5 +69,5 @@ def draw(table: Table) -> Figure:
     axes[0].plot([], [], "k--", lw=0.7, label="random signs")
     axes[0].plot([], [], "k:", label="replica symmetry fails")
     letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    legend(figure, *axes, columns=6)
     return figure

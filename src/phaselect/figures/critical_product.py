@@ -57,7 +57,7 @@ def draw(table: Table) -> Figure:
         mec="white",
         label=rf"minimum: $\mu\lambda = {product[best]:.3g}$",
     )
-    axes.set(xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers")
+    axes.set(xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers", title=r"theory, $N = \infty$")
     logarithmic(axes, "x", product)
     axes.legend(loc="upper center")
     return figure

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, panels, style
+from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, legend, panels, style
 from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.protocol import ProgressCallback
@@ -49,7 +49,6 @@ def draw(problem: Instance, results: list[Result]) -> Figure:
             axes.set(xlabel=MU, ylabel=label, xlim=(0.5, 3e4))
         left.set_ylim(-0.03, 1.05)
         right.set_ylim(1e-10, 1)
-        if begun:
-            right.legend(loc="lower left")
+        legend(figure, right)
         figure.suptitle(rf"$N = {problem.n}$, $\alpha = {problem.alpha:g}$")
     return figure

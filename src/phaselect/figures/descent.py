@@ -10,9 +10,9 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.gradient_descent import descend_in_signs, descend_in_x
 from phaselect.experiments.success import succeeded
 from phaselect.experiments.trials import Method, by_name, side_by_side
-from phaselect.figures.comparison import Styles, draw_comparison, success_of
+from phaselect.figures.comparison import Styles, draw_comparison, mark_alphas, success_of
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, GREEN, GREY, ORANGE, PINK, letter, panels
+from phaselect.figures.style import ALPHA, BARS, BLUE, GREEN, GREY, ORANGE, between, legend, letter, panels, with_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +23,8 @@ CAPTION = (
     "each) and gradient descent from the same start, without noise, anneal or regulariser, until it has converged: in "
     "x on the amplitude loss, in theta on the loss of Langevin dynamics. All end with greedy flips. First the share of "
     "instances recovered, with 95 % Wilson intervals, for each N; last the overlap with the signal, over the norms, of "
-    "the points to which descent without success has converged: median and quartiles at the largest N; dotted: "
-    "1/sqrt(N), that of a random direction."
+    "the points to which descent without success has converged: median and quartiles at the largest N; "
+    "dash-dotted: 1/sqrt(N), that of a random direction."
 )
 EPS, PRODUCT = 0.02, 0.75
 SIZES = {"small": {100: 6}, "paper": {100: 24, 200: 12}}
@@ -32,8 +32,8 @@ SIZES = {"small": {100: 6}, "paper": {100: 24, 200: 12}}
 ALPHAS = {"small": (1.3, 1.6, 2.0, 4.0), "paper": (1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)}
 TICKS = (1, 1.5, 2, 3, 4, 6, 8)
 STYLES: Styles = {
-    "langevin": ("D:", PINK, "Langevin dynamics"),
-    "descent": ("s--", ORANGE, "descent in x"),
+    "langevin": ("o:", BLUE, "Langevin dynamics"),
+    "descent": ("s--", ORANGE, "descent in $x$"),
     "descent-signs": ("^-", GREEN, r"descent in $\theta$"),
 }
 
@@ -68,23 +68,19 @@ def draw(table: Table) -> Figure:
     sizes = table.values("n")
     figure, axes = panels(len(sizes) + 1)
     for panel, n in zip(axes, sizes, strict=False):
-        draw_comparison(panel, table.where(n=n), STYLES)
-    axes[0].set_ylabel("share of instances recovered")
-    axes[0].legend(loc="center", bbox_to_anchor=(0.55, 0.72))  # between the curves
+        draw_comparison(panel, table.where(n=n), STYLES, rf"$\mu\lambda = {PRODUCT:g}$")
     _draw_stuck(axes[-1], table.where(kind="stuck", n=max(sizes)), max(sizes))
     for panel in axes:
-        panel.set_xscale("log")
-        panel.set_xticks(TICKS, [f"{alpha:g}" for alpha in TICKS])
-        panel.xaxis.minorticks_off()
+        mark_alphas(panel, TICKS)
     letter(axes)
+    legend(figure, *axes, title=f"{BARS}, ({'abc'[len(sizes)]}) quartiles")
     return figure
 
 
 def _draw_stuck(axes: Axes, table: Table, n: int) -> None:
-    for solver in table.values("solver"):
+    for place, solver in enumerate(table.values("solver")):
         own, (line, colour, name) = table.where(solver=solver), STYLES[solver]
-        bars = [own["value"] - own["low"], own["high"] - own["value"]]
-        axes.errorbar(own["alpha"], own["value"], yerr=bars, fmt=line, ms=3, lw=1.0, color=colour, label=name)
-    axes.axhline(n**-0.5, color=GREY, ls=":", lw=0.8)
-    axes.set(xlabel=ALPHA, ylabel="overlap where stuck", ylim=(0, 1), title=f"$N = {n}$, not recovered")
-    axes.legend()
+        at = own["alpha"] * 1.04 ** between(place, 2)
+        with_bars(axes, at, own["value"], own["low"], own["high"], fmt=line, color=colour, label=name)
+    axes.axhline(n**-0.5, color=GREY, ls="-.", lw=1.0, label=r"$1/\sqrt{N}$, a random direction")
+    axes.set(xlabel=ALPHA, ylabel="overlap where stuck, median", ylim=(0, None), title=f"$N = {n}$, not recovered")

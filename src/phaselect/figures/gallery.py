@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import importlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from phaselect.experiments.revision import DIRTY, committed, git_revision
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
-from phaselect.figures.style import save, style
+from phaselect.figures.style import remark, save, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,11 +177,22 @@ def draw(name: str, table: Table) -> Figure:
         raise InputError(f"this table of figure {name} has no rows")
     try:
         with style():
-            return figure_module(name).draw(table)
+            figure = figure_module(name).draw(table)
     except KeyError as error:
         raise InputError(f"this is not a table of figure {name}: it has no column {error}") from None
     except (IndexError, TypeError, ValueError) as error:
         raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from None
+    missing = missing_runs(table.provenance)
+    if missing:
+        remark(figure, missing)
+    return figure
+
+
+def missing_runs(provenance: dict[str, str]) -> str:
+    """How many of the runs of its sweeps a table has; nothing where it has them all."""
+    swept = re.findall(r"(\d+) of the (\d+) of preset ([^\s,]+)", provenance.get("runs", ""))
+    parts = [f"{done} of {planned} runs of preset {name}" for done, planned, name in swept if int(done) < int(planned)]
+    return ", ".join(parts)
 
 
 def write_figures(folder: Path, table_of: Callable[[str], Table]) -> Iterator[tuple[str, Table]]:

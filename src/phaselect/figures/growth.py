@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.costs import microseconds, power_law, units_of_work
+from phaselect.experiments.costs import ALPHA, microseconds, power_law, units_of_work
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, GREEN, GREY, ORANGE, RED, letter, logarithmic, panels
+from phaselect.figures.style import BLUE, GREEN, GREY, ORANGE, RED, legend_under, letter, logarithmic, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,13 +48,14 @@ def draw(table: Table) -> Figure:
         own = table.where(form=form)
         for unit in own.values("unit"):
             rows, (colour, marker) = own.where(unit=unit), COLOURS[unit]
-            label = f"{unit}, $N^{{{power_law(rows['n'], rows['microseconds']).exponent:.2f}}}$"
+            exponent = power_law(rows["n"], rows["microseconds"]).exponent
+            label = unit.replace("lam", r"$\lambda$") + f", $N^{{{exponent:.2f}}}$"
             panel.plot(rows["n"], rows["microseconds"], marker=marker, ms=4, color=colour, label=label)
         panel.set(xlabel="unknowns $N$", ylabel="time of a unit (µs)")
-        panel.set_title(title)
+        panel.set_title(rf"{title}, $\alpha = {ALPHA:g}$, one thread")
         logarithmic(panel, "x", table["n"])
         logarithmic(panel, "y", table["microseconds"])
-        panel.set_ylim(0.5 * np.min(table["microseconds"]), 3e2 * np.max(table["microseconds"]))
-        panel.legend(loc="upper left", ncols=1, fontsize=6.5)
+        panel.set_ylim(0.5 * table["microseconds"].min(), 2 * table["microseconds"].max())  # the same, to compare
     letter(axes)
+    legend_under(figure, *axes, columns=2)
     return figure

@@ -9,7 +9,7 @@ import numpy as np
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.sign_minima import SignMinima, sign_minima
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, letter, logarithmic, panels, shades
+from phaselect.figures.style import ALPHA, between, legend, letter, logarithmic, looks, panels, with_bars
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
 
@@ -73,39 +73,40 @@ def summed_up(found: list[SignMinima]) -> dict[str, Any]:
 
 def draw(table: Table) -> Figure:
     """Minima at both lam; zero loss; the next best."""
-    figure, axes = panels(2, 2)
+    figure, axes = panels(4)
     sizes = table.values("n")
-    for n, colour in zip(sizes, shades(len(sizes)), strict=True):
-        own = table.where(n=n)
+    for place, (n, look) in enumerate(looks(sizes).items()):
+        own, look = table.where(n=n), look | {"ms": 3.5, "lw": 1.0}
         for panel, lam in zip(axes, LAMS, strict=False):
-            _draw_minima(panel, own.where(lam=lam).take(own.where(lam=lam)["m_rows"] > n), colour)
-        _draw_zero_loss(axes[2], axes[3], own.where(lam=0.0), colour)
-    for panel, lam in zip(axes, LAMS, strict=False):
-        panel.set(xlabel=ALPHA, ylabel="minima", title=rf"$\lambda = {lam:g}$")
+            _draw_minima(panel, own.where(lam=lam).take(own.where(lam=lam)["m_rows"] > n), look)
+        _draw_zero_loss(axes[2], axes[3], own.where(lam=0.0), between(place, len(sizes)), look)
+        axes[0].plot([], [], "-", label=f"$N = {n}$", **look)
+    for panel in axes[:2]:
+        panel.set(xlabel=ALPHA, ylabel="mean number of minima")
         logarithmic(panel, "y", table["selection"])
-        panel.set_ylim(top=8 * table["retrieval"].max())  # room for the legend
-        panel.legend(loc="upper left", ncols=3, columnspacing=1.0)
-    axes[2].set(ylabel="sign vectors of zero loss", yscale="log")
-    axes[3].set(ylabel=r"next loss over $|y|^2$", yscale="log")
+    instances = f"{table['instances'].max()} instances"
+    for panel, lam in zip(axes, (*LAMS, 0.0, 0.0), strict=True):
+        panel.set_title(rf"$\lambda = {lam:g}$, {instances}")
+    axes[2].set(ylabel="sign vectors of zero loss, most", yscale="log")
+    axes[3].set(ylabel=r"next loss over $|y|^2$, median", yscale="log")
     for panel in axes[2:]:
         panel.set_xlabel("measurements in excess $M - N$")
         panel.locator_params("x", integer=True)
-    axes[2].legend(loc="upper right")
-    axes[3].legend(loc="lower right")
+    axes[0].plot([], [], "ko--", ms=3.5, lw=1.0, mfc="white", label="minima of phase retrieval")
+    axes[0].plot([], [], "ko-", ms=3.5, lw=1.0, label="minima of phase selection")
     letter(axes)
+    legend(figure, *axes, columns=5, title="bars: (a), (b) standard errors, (d) range over instances")
     return figure
 
 
-def _draw_minima(axes: Axes, own: Table, colour: Any) -> None:
-    for name, line, face in (("retrieval", "o--", "white"), ("selection", "o-", colour)):
-        label = f"$N = {own['n'][0]}$" if name == "selection" else None
-        look = {"ms": 3, "lw": 1.0, "color": colour, "mfc": face, "label": label}
-        axes.errorbar(own["alpha"], own[name], yerr=own[f"{name}_error"], fmt=line, **look)
+def _draw_minima(axes: Axes, own: Table, look: dict[str, Any]) -> None:
+    for name, line, face in (("retrieval", "--", "white"), ("selection", "-", look["color"])):
+        axes.errorbar(own["alpha"], own[name], yerr=own[f"{name}_error"], ls=line, mfc=face, **look)
 
 
-def _draw_zero_loss(left: Axes, right: Axes, own: Table, colour: Any) -> None:
-    excess, label = own["m_rows"] - own["n"], f"$N = {own['n'][0]}$"
-    left.plot(excess, own["zero_loss_most"], "o-", ms=3, lw=1.0, color=colour, label=label)
-    known = np.isfinite(own["runner_up"])
-    right.plot(excess[known], own["runner_up"][known], "o-", ms=3, lw=1.0, color=colour, label=label)
-    right.vlines(excess[known], own["runner_up_least"][known], own["runner_up_most"][known], color=colour, lw=0.6)
+def _draw_zero_loss(left: Axes, right: Axes, own: Table, shift: float, look: dict[str, Any]) -> None:
+    excess = own["m_rows"] - own["n"]
+    left.plot(excess + shift, own["zero_loss_most"], "-", **look)
+    known = own.take(np.isfinite(own["runner_up"]))
+    at = known["m_rows"] - known["n"] + shift
+    with_bars(right, at, known["runner_up"], known["runner_up_least"], known["runner_up_most"], **look)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
-from phaselect.figures.style import COMPLEXITY, GREY, MSE_Y, letter, logarithmic, panels, shades
+from phaselect.figures.style import COMPLEXITY, GREY, MSE_Y, SKY, legend, letter, logarithmic, panels, shades
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import complexity_curve, entropy_crisis, follow, saddle_point, transitions
 from phaselect.theory.branch import Branch
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Residual against complexity along the uninformed branch, (a) without regulariser and (b) at lambda = 0.005; mu "
-    "grows downwards. Solid: locally stable (replicon below 1); dashed: unstable. Crosses: the complexity vanishes, "
-    "and replica symmetry must be broken at the latest. Thin: the point of zero overlap, past where the anneal leaves "
-    "it. A gap in a line is a jump: there the branch ends, and the anneal goes on elsewhere."
+    "grows downwards. Solid: locally stable (replicon below 1); dashed, on a band: unstable. Crosses: the complexity "
+    "vanishes, and replica symmetry must be broken at the latest. Thin: the point of zero overlap, past where the "
+    "anneal leaves it. A gap in a line is a jump: there the branch ends, and the anneal goes on elsewhere."
 )
 ALPHAS = (1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
 LAMS = (0.0, 0.005)
 MU_RANGE = (0.02, 1e5)
 COUNTS = {"small": 80, "paper": 120}
+BAND: dict[str, Any] = {"color": SKY, "alpha": 0.5, "lw": 5, "zorder": 1}
+"""What lies under a line where it is unstable."""
 
 
 def compute(context: Context) -> Columns:
@@ -74,16 +76,18 @@ def draw(table: Table) -> Figure:
             rows = chosen.where(alpha=alpha)
             for line in rows.values("line"):
                 part = rows.where(line=line)
-                look = {"color": colour, "lw": 0.7 if line == "no overlap" else 1.3}
+                look = {"color": colour, "lw": 0.8 if line == "no overlap" else 1.5}
                 label = rf"$\alpha = {alpha:g}$" if line == "anneal" else None
                 draw_split(panel, part["complexity"], part["mse_y"], part["stable"], "--", label=label, **look)
+                unstable = np.where(part["stable"], np.nan, part["mse_y"])
+                panel.plot(part["complexity"], unstable, **BAND)
             panel.plot(0, rows["mse_y_crisis"][0], "x", color=colour, ms=5, zorder=3)
         panel.axvline(0, color=GREY, lw=0.7)
         panel.set(xlabel=COMPLEXITY, ylabel=MSE_Y, title=rf"$\lambda = {lam:g}$", xlim=(-0.25, 1.25))
         logarithmic(panel, "y", table["mse_y"])
-    axes[0].plot([], [], "k--", label="unstable")
-    axes[0].plot([], [], "k--", lw=0.7, label="$m = 0$, left by the anneal")
-    axes[0].plot([], [], "kx", label=r"$\Sigma = 0$")
+    axes[0].plot([], [], **BAND, label="unstable: replicon $> 1$")
+    axes[0].plot([], [], "k-", lw=0.8, label="$m = 0$, left by the anneal")
+    axes[0].plot([], [], "kx", label=r"$\Sigma = 0$ on the anneal")
     letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    legend(figure, *axes, columns=5)
     return figure

@@ -11,7 +11,7 @@ from phaselect.experiments.matrix_kinds import IID, STRUCTURED, Draw, instance_o
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.experiments.success import at_the_signal, wilson
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, RED, letter, panels
+from phaselect.figures.style import BARS, BLUE, GREY, RECOVERED, RED, legend, letter, panels
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Status
@@ -73,13 +73,18 @@ def draw(table: Table) -> Figure:
             for chosen, face in ((filled, colour), (~filled, "white")):
                 panel.plot(share[chosen], places[chosen], marker, color=colour, mfc=face, ms=4, ls="")
             panel.plot([], [], marker, color=colour, ms=4, label=label)
-        panel.axhline(len(own.where(iid=True).values("kind")) - 0.5, color="k", lw=0.5)
+        border = len(own.where(iid=True).values("kind")) - 0.5
+        panel.axhline(border, color="k", lw=0.5)
+        for text, side in (("iid entries", "bottom"), ("not iid", "top")):
+            panel.text(0.5, border, text, fontsize=7.5, color=GREY, ha="center", va=side)
         panel.set_yticks(range(len(kinds)), kinds)
-        panel.set(xlabel="share recovered", xlim=(-0.04, 1.04), ylim=(len(kinds) - 0.4, -0.6))
-        panel.set_title(rf"$N = {own['n'][0]}$, $\alpha = {own['alpha'][0]:g}$")
+        panel.set(xlabel=RECOVERED, xlim=(-0.04, 1.04), ylim=(len(kinds) - 0.4, -0.6))
+        fixed = rf"$N = {own['n'][0]}$, $\alpha = {own['alpha'][0]:g}$"
+        panel.set_title(f"{fixed}, {own['trials'].max()} instances")
+        panel.plot([], [], "o", color=BLUE, mfc="white", label="most failures diverged")
         panel.grid(axis="y", lw=0.3, alpha=0.5)
     for panel in axes[1:]:
         panel.tick_params(labelleft=False)
     letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    legend(figure, *axes, title=BARS)
     return figure

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phaselect.figures.style import ALPHA, BLUE, COMPLEXITY, GREEN, MSE_Y, MU, OVERLAP, RED, logarithmic, panels
+from phaselect.figures.style import (
+    ALPHA,
+    BLUE,
+    COMPLEXITY,
+    GREEN,
+    MSE_Y,
+    MU,
+    OVERLAP,
+    RED,
+    legend,
+    legend_under,
+    logarithmic,
+    panels,
+)
 from phaselect.theory import Point, bayes_optimal, gap_density
 from phaselect.theory.at_sign_overlap import complexity_at_random
 from phaselect.theory.branch import Branch
@@ -24,7 +37,7 @@ def draw_point(point: Point) -> Figure:
     axes.plot(density.gap, density.P, color=BLUE, label=r"$P(\Delta)$")
     axes.plot(density.gap, density.P_right, "--", color=RED, label=r"$P_*(\Delta)$, right sign")
     axes.set(xlabel=r"gap $\Delta = (Ax)_\nu$", ylabel="density", ylim=(0, None), xlim=(-4, 4))
-    axes.legend()
+    legend(figure, axes)
     title = rf"$\alpha = {point.alpha:g}$, $\mu = {point.mu:g}$, $\lambda = {point.lam:g}$"
     figure.suptitle(title + (rf", $\phi = {point.phi:g}$" if point.phi else ""))
     return figure
@@ -44,7 +57,7 @@ def draw_branch(branch: Branch) -> Figure:
     left.set_ylim(-0.03, 1.05)
     logarithmic(right, "y", branch["mse_y"])
     if not stable.all():
-        left.legend()
+        legend(figure, left)
     lam, product = branch["lam"], branch["mu"] * branch["lam"]
     rule = rf"$\lambda = {lam[0]:g}$" if np.ptp(lam) == 0 else rf"$\mu\lambda = {product[0]:.4g}$"
     figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$, {rule}")
@@ -54,11 +67,11 @@ def draw_branch(branch: Branch) -> Figure:
 def draw_thresholds(products: list[float], alphas: list[float]) -> Figure:
     """Threshold of the anneal against its product."""
     figure, (axes,) = panels(1)
-    axes.plot(products, alphas, "o-", color=BLUE)
-    axes.axhline(1.1285, color="grey", lw=0.8, ls=":")
-    axes.text(0.98, 1.1285, "Bayes-optimal", transform=axes.get_yaxis_transform(), fontsize=7, ha="right", va="bottom")
+    axes.plot(products, alphas, "o-", color=BLUE, label="anneal at fixed product")
+    axes.axhline(1.1285, color="grey", lw=0.8, ls=":", label="Bayes-optimal, 1.1285")
     axes.set(xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers")
     logarithmic(axes, "x", np.array(products))
+    legend(figure, axes)
     return figure
 
 
@@ -88,9 +101,8 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
             axes.axvline(value, ls=style, color="grey", lw=0.8, label=f"{label}: {value:.3f}")
     axes.set(xlabel=ALPHA, ylabel=MU)
     logarithmic(axes, "y", np.concatenate([lines[name] for name, *_ in styles]))
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=True, edgecolor="white", framealpha=0.9)  # over the vertical lines
-    else:
+    legend(figure, axes, columns=2)
+    if not figure.legends:
         axes.text(0.5, 0.5, "one branch at every $\\mu$", ha="center", va="center", transform=axes.transAxes)
     figure.suptitle(rf"$\lambda = {diagram.lam:g}$")
     return figure
@@ -108,7 +120,7 @@ def draw_complexity(curve: Branch) -> Figure:
         axes.axhline(complexity_at_random(alpha, O), color=RED, ls="--", lw=0.8, label="random signs")
         axes.axhline(0, color="grey", lw=0.8)
         axes.set(xlabel=label, ylabel=COMPLEXITY)
-    left.legend()
+    legend(figure, left)
     figure.suptitle(rf"$\alpha = {alpha:g}$, $\lambda = {curve['lam'][0]:g}$, overlap of the signs $O = {O:g}$")
     return figure
 
@@ -121,9 +133,10 @@ def draw_bayes(results: list[BayesOptimal]) -> Figure:
     curve = [bayes_optimal(alpha) for alpha in alphas]
     axes.plot(alphas, [point.mse_x for point in curve], color=BLUE, label="message passing")
     axes.plot(alphas, [point.mse_x_informed for point in curve], "--", color=RED, label="best possible")
-    axes.plot([result.alpha for result in results], [result.mse_x for result in results], "o", color=BLUE)
+    asked = [result.alpha for result in results], [result.mse_x for result in results]
+    axes.plot(*asked, "o", color=BLUE, label="asked for")
     axes.set(xlabel=ALPHA, ylabel=r"$\mathrm{MSE}_x$ of the posterior mean")
-    axes.legend()
+    legend(figure, axes)
     return figure
 
 
@@ -148,7 +161,7 @@ def draw_traps(table: Branch) -> Figure:
                 axes.plot(alpha, values, style, ms=6 if style == "x" else 3, color=colour, label=text)
         axes.set(xlabel=ALPHA, ylabel=label)
         logarithmic(axes, "y", np.concatenate([table[name] for name, *_ in lines]))
-        axes.legend()
+    legend_under(figure, left, right, columns=1)
     lam, product = table["lam"][0], table["product"][0]
     figure.suptitle(rf"$\lambda = {lam:g}$" if np.isfinite(lam) else rf"$\mu\lambda = {product:g}$")
     return figure

@@ -9,7 +9,7 @@ import numpy as np
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.context import Context
-from phaselect.figures.style import letter, logarithmic, panels, shades
+from phaselect.figures.style import BARS, RECOVERED, between, letter, logarithmic, looks, panels, with_bars
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.registry import recipe
 
@@ -47,20 +47,19 @@ def schedule_of(solver: str, eps: float, product: float) -> Schedule:
 def draw(table: Table) -> Figure:
     """A panel for each lam."""
     figure, axes = panels(2)
+    look_of = looks(sorted(table.values("alpha")))
     for panel, lam in zip(axes, (0.0, 0.005), strict=True):
         own = table.where(lam=lam)
-        alphas = sorted(own.values("alpha"))
-        for colour, alpha in zip(shades(max(2, len(alphas))), alphas, strict=False):
+        for place, alpha in enumerate(sorted(own.values("alpha"))):
             rows = own.where(alpha=alpha)
             rows = rows.take(np.argsort(rows["sweeps"]))
-            bars = np.maximum([rows["value"] - rows["low"], rows["high"] - rows["value"]], 0.0)
-            label = rf"$\alpha = {alpha:g}$ ({rows['trials'].min():.0f} instances)"
-            panel.errorbar(
-                rows["sweeps"], rows["value"], yerr=bars, fmt="o-", ms=3, capsize=2, color=colour, label=label
-            )
-        panel.set(xlabel="sweeps per e-fold of $\\mu$", ylabel="share of instances recovered", ylim=(-0.03, 1.05))
+            at = rows["sweeps"] * 1.4 ** between(place, 2)
+            look = look_of[alpha] | {"ms": 4, "capsize": 2}
+            label = rf"$\alpha = {alpha:g}$, {rows['trials'].min():.0f} instances"
+            with_bars(panel, at, rows["value"], rows["low"], rows["high"], label=label, **look)
+        panel.set(xlabel="sweeps per e-fold of $\\mu$", ylabel=RECOVERED, ylim=(-0.03, 1.05))
         panel.set_title(rf"$N = {table['n'].max():.0f}$, $\lambda = {lam:g}$")
         logarithmic(panel, "x", table["sweeps"])
-        panel.legend(loc="upper left")
+        panel.legend(loc="upper left", title=BARS, alignment="left")
     letter(axes)
     return figure

@@ -11,7 +11,19 @@ import numpy as np
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import coexisting, draw_branches, label_ends
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BLUE, MSE_Y, MU, OVERLAP, PINK, RED, letter, logarithmic, panels, shades
+from phaselect.figures.style import (
+    ALPHA,
+    GREY,
+    MSE_Y,
+    MU,
+    OVERLAP,
+    legend,
+    legend_under,
+    letter,
+    logarithmic,
+    looks,
+    panels,
+)
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import alpha_merge, alpha_recovery, follow, max_overlap, mu_at_overlap, transitions
 
@@ -22,12 +34,10 @@ if TYPE_CHECKING:
 CAPTION = (
     "A fixed regulariser. (a) The two branches at lambda = 0.005, the dominant one solid, circles and crosses at their "
     "ends. (b) Where the informed branch is born (solid), takes over (dashed) and the uninformed one ends (dotted), at "
-    "lambda = 0 and 0.005. Vertical lines: the information limit alpha = 1; at each lambda, where the two "
-    "branches merge "
-    "(solid, the solvability threshold) and from where on a slow anneal reaches m > 0.9 (dash-dotted). (c) "
-    "Inverse temperature at "
-    "which an anneal reaches m = 0.1, and (d) the largest overlap that it reaches; dotted: what is left of it at "
-    "mu = 10^5."
+    "lambda = 0 and 0.005. Vertical lines: the information limit alpha = 1; at each lambda, where the two branches "
+    "merge (solid, the solvability threshold) and from where on a slow anneal reaches m > 0.9 (dash-dotted). (c) "
+    "Inverse temperature at which an anneal reaches m = 0.1, and (d) the largest overlap that it reaches; dotted: what "
+    "is left of it at mu = 10^5."
 )
 BRANCHED = 0.005
 BRANCH_ALPHAS = (1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
@@ -100,59 +110,58 @@ def last_overlap(alpha: float, lam: float) -> float:
 
 def draw(table: Table) -> Figure:
     """Two rows of two panels."""
-    figure, axes = panels(2, 2)
+    figure, axes = panels(4)
     branches, diagram, grown, largest = axes
+    look_of = looks(sorted(table.take(table["panel"] != "a").values("lam")))  # the same in all panels
     _draw_branches(branches, table.where(panel="a"))
-    _draw_diagram(diagram, table.where(panel="b"))
+    _draw_diagram(diagram, table.where(panel="b"), {lam: look["color"] for lam, look in look_of.items()})
     for panel, name, y in ((grown, "c", "mu"), (largest, "d", "m")):
         chosen = table.where(panel=name)
-        lams = chosen.values("lam")
-        for colour, lam, marker in zip(shades(len(lams)), lams, "osD^v", strict=False):
+        for lam in chosen.values("lam"):
             rows, last = chosen.take(chosen["line"] != "last").where(lam=lam), chosen.where(lam=lam, line="last")
-            look: dict[str, Any] = {"marker": marker, "ms": 2.5, "markevery": 1 + len(rows) // 40, "color": colour}
+            look = look_of[lam] | {"ms": 2.5, "markevery": 1 + len(rows) // 40}
             panel.plot(rows["alpha"], rows[y], "-", label=rf"$\lambda = {lam:g}$", **look)
-            panel.plot(last["alpha"], last["m"], ":", lw=1.0, color=colour)
+            panel.plot(last["alpha"], last["m"], ":", lw=1.0, color=look["color"])
         panel.set_xlabel(ALPHA)
     logarithmic(grown, "y", table.where(panel="c")["mu"])
     grown.set_ylabel(rf"$\mu$ at which $m = {GROWN:g}$")
-    largest.set(ylabel="largest overlap $m$ of an anneal", ylim=(-0.03, 1.03))
-    grown.legend(loc="upper right")
+    largest.plot([], [], "k-", label="largest")
+    largest.plot([], [], "k:", lw=1.0, label=r"left at $\mu = 10^5$")
+    largest.set(ylabel="overlap $m$ of an anneal", ylim=(-0.03, 1.03))
     letter(axes)
+    legend_under(figure, branches, diagram, columns=3)
+    legend(figure, largest, columns=7)
     return figure
 
 
 def _draw_branches(axes: Axes, table: Table) -> None:
     draw_branches(axes, table, "m", "mse_y")
-    axes.set(xlabel=OVERLAP, ylabel=MSE_Y, xlim=(-0.03, 1.03))
+    axes.set(xlabel=OVERLAP, ylabel=MSE_Y, xlim=(-0.03, 1.03), title=rf"$\lambda = {BRANCHED:g}$")
     logarithmic(axes, "y", table["mse_y"])
     label_ends(axes)
-    axes.legend(loc="lower left", ncols=2)
 
 
-def _draw_diagram(axes: Axes, table: Table) -> None:
-    for colour, lam in zip((BLUE, PINK), table.values("lam"), strict=True):
-        at_lam = table.where(lam=lam)
+def _draw_diagram(axes: Axes, table: Table, colours: dict[float, Any]) -> None:
+    for lam in table.values("lam"):
+        at_lam, colour = table.where(lam=lam), colours[lam]
         for line, dash in LINES.items():
             rows = at_lam.where(line=line)
-            axes.plot(
-                rows["alpha"], rows["mu"], dash, color=colour, label=rf"$\lambda = {lam:g}$" if dash == "-" else None
-            )
+            label = rf"$\lambda = {lam:g}$" if dash == "-" else None
+            axes.plot(rows["alpha"], rows["mu"], dash, color=colour, label=label)
         for name, dash in (("merge", "-"), ("recovery", "-.")):
             _mark(axes, at_lam.where(line=name)["alpha"][0], colour, dash, WORDS[name])
-    _mark(axes, 1.0, RED, "-", "information limit")
+    _mark(axes, 1.0, GREY, "-", "information limit")
     for dash, text in zip(LINES.values(), ("informed born", "equal free entropy", "uninformed ends"), strict=True):
-        axes.plot([], [], color="black", ls=dash, label=text)
+        axes.plot([], [], color=GREY, ls=dash, label=text)
     axes.set(xlabel=ALPHA, ylabel=MU, xlim=(0.95, 1.75))
     logarithmic(axes, "y", table["mu"])
-    axes.set_ylim(0.3, 1e4)
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0.06, 0.0), fontsize=6.5, frameon=True, edgecolor="white", framealpha=1
-    )
+    axes.set_ylim(1, 1e4)
 
 
-def _mark(axes: Axes, alpha: float, colour: str, dash: str, text: str) -> None:
+def _mark(axes: Axes, alpha: float, colour: Any, dash: str, text: str) -> None:
     """A vertical line with its meaning along it."""
     axes.axvline(alpha, color=colour, ls=dash, lw=0.9)
-    side, offset = ("left", 0.006) if 1.05 < alpha < 1.3 else ("right", -0.006)  # away from the curves
-    look: dict[str, Any] = {"fontsize": 6.5, "color": colour, "rotation": 90, "va": "top", "ha": side}
-    axes.text(alpha + offset, 0.98, text, transform=axes.get_xaxis_transform(), **look)
+    free = (0.006, 0.02, "left", "bottom") if 1.05 < alpha < 1.3 else (-0.006, 0.98, "right", "top")  # off the curves
+    offset, height, side, end = free
+    look: dict[str, Any] = {"fontsize": 7, "color": colour, "rotation": 90, "ha": side, "va": end}
+    axes.text(alpha + offset, height, text, transform=axes.get_xaxis_transform(), **look)

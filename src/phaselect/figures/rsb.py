@@ -23,6 +23,7 @@ from phaselect.figures.style import (
     PINK,
     RED,
     SKY,
+    legend,
     letter,
     logarithmic,
     panels,
@@ -121,11 +122,12 @@ def draw(table: Table) -> Figure:
     for panel, lines, label in zip(axes, (TEMPERATURES, RESIDUALS), (MU, MSE_Y), strict=False):
         for name, dash, marker, colour, text in lines:
             panel.plot(without["alpha"], without[name], dash, marker=marker, ms=3, color=colour, label=text)
-        panel.set(xlabel=ALPHA, ylabel=label)
+        panel.set(xlabel=ALPHA, ylabel=label, title=r"$m = 0$, $\lambda = 0$")
         logarithmic(panel, "y", np.concatenate([without[name] for name, *_ in lines]))
         panel.legend()
     _draw_growth(axes[2], table)
     letter(axes)
+    legend(figure, axes[2])
     return figure
 
 
@@ -140,6 +142,6 @@ def _draw_growth(axes: Axes, table: Table) -> None:
             own["alpha"], own["growth_followed"], "-", marker=marker, ms=4, mfc="white", color=colour, label=label
         )
         axes.plot(own["alpha"][clusters], own["growth_followed"][clusters], marker, ms=4, color=colour)
-    axes.axhline(1, color=GREY, lw=0.7, ls=":")
-    axes.set(xlabel=ALPHA, ylabel="growth of clusters on the way")
-    axes.legend()
+    axes.plot([], [], "ko", label="filled: clusters form on the way")
+    axes.axhline(1, color=GREY, lw=0.9, ls=":", label="from here on they do")
+    axes.set(xlabel=ALPHA, ylabel="growth of clusters", title="on the way of an anneal")

@@ -8,9 +8,25 @@ import numpy as np
 
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.limits import BAYES_OPTIMAL
+from phaselect.figures.comparison import mark_alphas
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, letter, panels
-from phaselect.figures.success_curves import analyse
+from phaselect.figures.style import (
+    ALPHA,
+    BARS,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PINK,
+    RECOVERED,
+    RED,
+    SKY,
+    between,
+    legend,
+    letter,
+    panels,
+    with_bars,
+)
+from phaselect.figures.success_curves import BAYES, analyse, counts
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -33,6 +49,7 @@ STYLES = {
     "raf": ("--", "P", ORANGE),
     "altmin": (":", "X", SKY),
 }
+TICKS = (1.0, 1.2, 1.4, 1.6, 2.0, 3.0, 4.0)
 TITLES = {name: REGISTRY[name].title for name in STYLES} | {"auto": "phaselect.solve"}
 
 
@@ -54,30 +71,27 @@ def draw(table: Table) -> Figure:
     """A panel for each N, and two for the time."""
     shares = table.where(kind="share")
     sizes = sorted(shares.values("n"))
-    figure, axes = panels(2, 2) if len(sizes) == 2 else panels(len(sizes) + 2)
+    figure, axes = panels(len(sizes) + 2)
     for panel, n in zip(axes, sizes, strict=False):
-        _draw_success(panel, shares.where(n=n))
-        panel.set_title(f"$N = {n}$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        own = shares.where(n=n)
+        _draw_success(panel, own)
+        panel.set_title(f"$N = {n}$, {counts(own['trials'])} instances")
     _draw_time(axes[-2], shares.where(n=sizes[-1]))
     _draw_share_against_time(axes[-1], shares.where(n=sizes[-1]))
     for panel in axes[-2:]:
-        panel.set_title(f"$N = {sizes[-1]}$")
+        panel.set_title(f"$N = {sizes[-1]}$, one core")
     letter(axes)
+    legend(figure, *axes, title=BARS)
     return figure
 
 
 def _draw_success(axes: Axes, shares: Table) -> None:
-    for solver, (dashes, marker, colour) in STYLES.items():
+    for place, (solver, (dashes, marker, colour)) in enumerate(STYLES.items()):
         own = shares.where(solver=solver)
-        bars = np.maximum([own["value"] - own["low"], own["high"] - own["value"]], 0.0)
-        line = axes.errorbar(
-            own["alpha"], own["value"], yerr=bars, ls=dashes, marker=marker, ms=3, lw=1, elinewidth=0.5, color=colour
-        )
-        line.set_label(TITLES[solver])
-    axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.8)
-    axes.axhline(0.5, color=GREY, ls=":", lw=0.7)
-    axes.set(xlabel=ALPHA, ylabel="share of instances recovered", ylim=(-0.03, 1.05))
+        at = own["alpha"] * 1.06 ** between(place, len(STYLES))
+        look = {"ls": dashes, "marker": marker, "color": colour, "label": TITLES[solver]}
+        with_bars(axes, at, own["value"], own["low"], own["high"], **look)
+    axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05))
     _mark_alphas(axes)
 
 
@@ -86,7 +100,6 @@ def _draw_time(axes: Axes, shares: Table) -> None:
         own = shares.where(solver=solver)
         time = np.where(np.isfinite(own["tts_99"]), own["tts_99"], np.nan)
         axes.plot(own["alpha"], time, ls=dashes, marker=marker, ms=3, lw=1, color=colour)
-    axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.8)
     axes.set(xlabel=ALPHA, ylabel="seconds to 99 % certainty", yscale="log")
     _mark_alphas(axes)
 
@@ -97,14 +110,11 @@ def _draw_share_against_time(axes: Axes, shares: Table) -> None:
             own = shares.where(solver=solver, alpha=alpha)
             axes.plot(own["seconds"], own["value"], marker, ms=5, color=colour, mfc=face)
     for alpha, face in ((1.2, "black"), (1.3, "white")):
-        axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$")
-    axes.legend(loc="center right")
-    axes.set(xlabel="mean seconds of a run", ylabel="share of instances recovered", ylim=(-0.05, 1.05))
+        axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$ (last panel)")
+    axes.set(xlabel="mean seconds of a run", ylabel=RECOVERED, ylim=(-0.05, 1.05))
     axes.set_xscale("log")
 
 
 def _mark_alphas(axes: Axes) -> None:
-    ticks = (1.0, 1.2, 1.4, 1.6, 2.0, 3.0, 4.0)
-    axes.set_xscale("log")
-    axes.set_xticks(ticks, [f"{alpha:g}" for alpha in ticks])
-    axes.xaxis.minorticks_off()
+    axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
+    mark_alphas(axes, TICKS)

@@ -10,7 +10,18 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.runs import one_thread
 from phaselect.experiments.work_to_recovery import iterations_of_message_passing, mean_ratio, sweeps_of_annealing
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, GREY, letter, logarithmic, panels, shades
+from phaselect.figures.style import (
+    ALPHA,
+    BARS,
+    GREY,
+    between,
+    legend,
+    letter,
+    logarithmic,
+    looks,
+    panels,
+    with_bars,
+)
 from phaselect.problem.ensembles import gaussian_instance
 
 if TYPE_CHECKING:
@@ -21,7 +32,7 @@ CAPTION = (
     "How many times the work recovery takes with a smaller product mu*lam than with 1, on the same instances, those "
     "recovered with both: geometric mean and 95 % interval. (a) Simulated annealing, N = 200: sweeps of the shortest "
     "anneal that recovers, of 1, 2, 4 ... 256 sweeps at each temperature. (b) Message passing, N = 400: iterations "
-    "within one run. Numbers: how many instances pairs were found on, where not on all. Above the dotted line the "
+    "within one run. Open: where not all instances were recovered with both. Above the dotted line the "
     "regulariser speeds up recovery."
 )
 MATCHED = 1.0
@@ -72,27 +83,25 @@ def draw(table: Table) -> Figure:
     """A panel for each solver, a curve for each product."""
     figure, axes = panels(2)
     for panel, solver, title in zip(axes, WORK, ("simulated annealing", "message passing"), strict=True):
-        _draw(panel, table.where(solver=solver))
-        panel.set_title(title)
-    axes[0].set_ylabel(r"work over that at $\mu\lambda = 1$")
+        own = table.where(solver=solver)
+        _draw(panel, own)
+        panel.set_title(f"{title}, $N = {own['n'][0]}$, {own['instances'].max()} instances")
     letter(axes)
+    legend(figure, *axes, columns=5, title=BARS)
     return figure
 
 
 def _draw(axes: Axes, table: Table) -> None:
     products = table.values("product")
-    for place, (product, colour) in enumerate(zip(products, shades(len(products)), strict=True)):
+    for place, (product, look) in enumerate(looks(products).items()):
         own = table.where(product=product)
         own = own.take(np.isfinite(own["ratio"]))
-        bars = [own["ratio"] - own["low"], own["high"] - own["ratio"]]
-        x = own["alpha"] + 0.02 * (place - 1)  # so that the bars of all products are seen
-        label = rf"$\mu\lambda = {product:g}$"
-        axes.errorbar(x, own["ratio"], yerr=bars, fmt="o-", ms=3, lw=1.0, elinewidth=0.6, color=colour, label=label)
-        for at, ratio, pairs, instances in zip(x, own["ratio"], own["pairs"], own["instances"], strict=True):
-            if pairs < instances:
-                axes.annotate(f"{pairs}", (at, ratio), (3, 3), textcoords="offset points", fontsize=6, color=colour)
-    axes.axhline(1.0, color=GREY, ls=":", lw=0.8)
-    axes.set_xlabel(ALPHA)
+        at = own["alpha"] * 1.05 ** between(place, len(products))
+        with_bars(axes, at, own["ratio"], own["low"], own["high"], label=rf"$\mu\lambda = {product:g}$", **look)
+        fewer = own["pairs"] < own["instances"]
+        axes.plot(at[fewer], own["ratio"][fewer], ls="", ms=4, mfc="white", zorder=3, **look)
+    axes.plot([], [], "ko", mfc="white", label="recovered with both on some instances only")
+    axes.axhline(1.0, color=GREY, ls=":", lw=0.9, label="no difference")
+    axes.set(xlabel=ALPHA, ylabel=r"work over that at $\mu\lambda = 1$")
     if np.nanmax(table["high"]) > WIDE:
         logarithmic(axes, "y", table["ratio"])
-    axes.legend()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.search_in_x import anneal_in_x, entries, singular_directions
 from phaselect.experiments.trials import Method, by_name, side_by_side
-from phaselect.figures.comparison import Styles, draw_comparison, success_of
+from phaselect.figures.comparison import Styles, draw_comparison, mark_alphas, success_of
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, GREEN, ORANGE, letter, panels
+from phaselect.figures.style import BARS, BLUE, GREEN, ORANGE, legend, letter, panels
 from phaselect.problem.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ EPS, PRODUCT = 0.1, 1.0
 SIZES = {"small": {100: 8}, "paper": {100: 30, 200: 16}}
 """N, and the number of instances."""
 ALPHAS = {"small": (1.2, 1.4, 1.6, 2.0), "paper": (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.4)}
+TICKS = (1.0, 1.2, 1.4, 1.6, 2.0, 2.4)
 STYLES: Styles = {
     "sa": ("o-", BLUE, "signs (simulated annealing)"),
-    "x": ("s--", ORANGE, "x, along singular vectors"),
-    "x-entries": ("^:", GREEN, "x, entry by entry"),
+    "x": ("s--", ORANGE, "$x$ along singular vectors"),
+    "x-entries": ("^:", GREEN, "$x$ entry by entry"),
 }
 
 
@@ -55,8 +56,8 @@ def draw(table: Table) -> Figure:
     sizes = table.values("n")
     figure, axes = panels(len(sizes))
     for panel, n in zip(axes, sizes, strict=True):
-        draw_comparison(panel, table.where(n=n), STYLES)
-    axes[0].set_ylabel("share of instances recovered")
-    axes[-1].legend(loc="lower right")
+        draw_comparison(panel, table.where(n=n), STYLES, rf"$\mu\lambda = {PRODUCT:g}$")
+        mark_alphas(panel, TICKS)
     letter(axes)
+    legend(figure, *axes, columns=3, title=BARS)
     return figure

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.fixed_overlap import predicted_measurements, sample_signs
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, RED, letter, panels
+from phaselect.figures.style import BLUE, RED, legend, letter, panels
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.theory import gap_density, saddle_point_at_sign_overlap
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Distribution of the gaps, the measurements that the estimate predicts, where three quarters of the signs are "
-    "right (O = 0.5) at 1.7 measurements per unknown: all gaps (blue) and those whose sign is right (dashed). "
-    "Lines: theory. Histograms: Metropolis at that overlap on finite instances."
+    "right (O = 0.5) at 1.7 measurements per unknown: all gaps, and those whose sign is right. "
+    "Lines: theory. Points: histograms of Metropolis at that overlap on finite instances."
 )
 ALPHA_SHOWN, SIGN_OVERLAP = 1.7, 0.5
 CONTROLS = ((2.5, 0.0), (3.5, 0.0), (2.5, 0.5))
@@ -42,7 +42,7 @@ def compute(context: Context) -> Columns:
     for control, (P, P_right) in zip(CONTROLS, counts / instances, strict=True):
         parts += [_part("theory", control, *theory(*control))]
         parts += [_part("sampled", control, 0.5 * (EDGES[1:] + EDGES[:-1]), P, P_right)]
-    return stack(parts)
+    return stack(part | {"n": unknowns, "instances": instances} for part in parts)
 
 
 def theory(mu: float, lam: float) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -76,19 +76,18 @@ def draw(table: Table) -> Figure:
     """A panel for each (mu, lam)."""
     figure, axes = panels(3)
     controls = list(dict.fromkeys(zip(table["mu"].tolist(), table["lam"].tolist(), strict=True)))
-    styles = (("P", BLUE, "-", r"$P(\Delta)$, all"), ("P_right", RED, "--", r"$P_*(\Delta)$, right sign"))
+    samples = f"Metropolis, $N = {table['n'][0]}$, {table['instances'][0]} instances"
+    styles = (("P", BLUE, "-", "o", "all gaps"), ("P_right", RED, "--", "s", "gaps of right signs"))
     for panel, (mu, lam) in zip(axes, controls, strict=True):
         rows = table.where(mu=mu, lam=lam)
         sampled, line = rows.where(source="sampled"), rows.where(source="theory")
-        width = float(sampled["gap"][1] - sampled["gap"][0])
-        edges = np.append(sampled["gap"] - 0.5 * width, sampled["gap"][-1] + 0.5 * width)
-        for name, colour, dash, label in styles:
-            panel.stairs(sampled[name], edges, fill=True, color=colour, alpha=0.25, lw=0)
-            panel.plot(line["gap"], line[name], dash, color=colour, label=label)
-        panel.set(xlabel=r"gap $\Delta = (A\hat{x})_\nu$", xlim=(-3.5, 3.5), ylim=(0, 1.2 * float(table["P"].max())))
-        panel.text(0.5, 0.88, rf"$\mu = {mu:g}$, $\lambda = {lam:g}$", transform=panel.transAxes, ha="center")
-    axes[0].set_ylabel("density")
-    axes[0].stairs([], [0], fill=True, color="0.75", label="Metropolis")
+        for name, colour, dash, marker, label in styles:
+            panel.plot(line["gap"], line[name], dash, color=colour, label=f"{label}: theory")
+            look: dict[str, Any] = {"ms": 2.5, "mew": 0.6, "mfc": "none", "color": colour}
+            panel.plot(sampled["gap"], sampled[name], marker, label=f"{label}: {samples}", **look)
+        panel.set(xlabel=r"gap $\Delta = (A\hat{x})_\nu$", xlim=(-3.5, 3.5), ylim=(0, 1.1 * float(table["P"].max())))
+        fixed = rf"$\alpha = {ALPHA_SHOWN:g}$, $O = {SIGN_OVERLAP:g}$"
+        panel.set(ylabel="density", title=rf"{fixed}, $\mu = {mu:g}$, $\lambda = {lam:g}$")
     letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    legend(figure, *axes)
     return figure

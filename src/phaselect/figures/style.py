@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +22,16 @@ if TYPE_CHECKING:
 STYLE_FILE = Path(__file__).parent / "print.mplstyle"
 BLUE, RED, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"  # Okabe and Ito, safe for the colour-blind
 ORANGE, SKY, GREY = "#E69F00", "#56B4E9", "#777777"
+DARK_TO_LIGHT = ("#000000", "#332288", "#882255", "#CC3311", "#CC79A7", "#E69F00")
+"""Far apart for any eyes, and ever lighter, so that their order is seen in grey too."""
+MARKERS = "osD^vP"
+COLUMN, ROW, LINE = 3.5, 2.8, 0.17
+"""Inches: a panel is as wide as a column of print, a figure at most as wide as two; and a line of small print."""
+COLOURS = 256
 ALPHA = r"measurements per unknown $\alpha$"
 MU, OVERLAP, MSE_Y = r"inverse temperature $\mu$", "overlap with the signal $m$", r"residual $\mathrm{MSE}_y$"
 COMPLEXITY, FREE_ENTROPY = r"complexity $\Sigma$", r"free entropy $\Phi$"
+RECOVERED, BARS = "share of instances recovered", "bars: 95 % intervals"
 SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -34,32 +44,110 @@ def style() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, path: str | Path, dpi: float | None = None) -> None:
-    """Write the figure in the format its name asks for, whole or not at all; the same figure gives the same bytes.
-
-    dpi: dots per inch of a .png, 200 by default.
-    """
+def save(figure: Figure, path: str | Path) -> None:
+    """Write the figure in the format its name asks for, whole or not at all; the same figure gives the same bytes."""
     kind = Path(path).suffix.lstrip(".").lower() or "png"
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    options: dict[str, Any] = {} if dpi is None else {"dpi": dpi}
     with style(), atomic_write(path) as stream:
-        figure.savefig(stream, format=kind, metadata=undated, **options)
+        if kind == "png":
+            stream.write(_small_png(figure))
+        else:
+            figure.savefig(stream, format=kind, metadata=undated)
 
 
-def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
-    """An empty figure with a grid of panels, each as wide as a column of print."""
+def _small_png(figure: Figure) -> bytes:
+    """With a palette a picture takes a third of the bytes, and looks the same."""
+    from PIL import Image
+
+    drawn, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png")
+    picture = Image.open(drawn).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    picture.save(small, "png", optimize=True)
+    return small.getvalue()
+
+
+def shown_size(png: Path) -> tuple[int, int]:
+    """Width and height at which a picture that `save` wrote is to be shown, in pixels: half of what it has."""
+    from PIL import Image
+
+    with Image.open(png) as picture:
+        return picture.width // 2, picture.height // 2
+
+
+def panels(count: int) -> tuple[Figure, list[Axes]]:
+    """An empty figure with so many panels, two in a row; an odd number leaves a place free, for the legend."""
     from matplotlib.figure import Figure
 
+    columns, rows = min(count, 2), math.ceil(count / 2)
     with style():
-        figure = Figure(figsize=(3.5 * columns, 2.8 * rows), layout="constrained")
-        return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+        figure = Figure(figsize=(COLUMN * columns, ROW * rows), layout="constrained")
+        cells = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for free in cells[count:]:
+        free.remove()
+    return figure, cells[:count]
+
+
+def legend(figure: Figure, *shown: Axes, columns: int = 4, title: str | None = None) -> None:
+    """One legend for the panels shown, each label once: in the place that `panels` left free, or below them all."""
+    named: dict[str, Any] = {}
+    for panel in shown:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    if not named:
+        return
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": columns}
+    if len(figure.axes) > 1 and len(figure.axes) % 2 == 1:
+        rows = math.ceil(len(figure.axes) / 2)
+        place = {"loc": "center", "bbox_to_anchor": (0.51, 0.0, 0.48, 1 / rows)}
+    else:
+        _heighten(figure, math.ceil(len(named) / columns) + (title is not None))
+    figure.legend(named.values(), named.keys(), title=title, alignment="left", **place)
+
+
+def legend_under(figure: Figure, *row: Axes, columns: int) -> None:
+    """A legend of its own under each of the panels of a row."""
+    lines = 0
+    for panel in row:
+        found = panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=columns, columnspacing=1.0)
+        lines = max(lines, math.ceil(len(found.get_texts()) / columns))
+    _heighten(figure, lines)
+
+
+def remark(figure: Figure, text: str) -> None:
+    """A line of grey small print above all panels."""
+    _heighten(figure, 1)
+    with style():
+        figure.suptitle(text, x=0.99, ha="right", fontsize=7.5, color=GREY)
+
+
+def _heighten(figure: Figure, lines: int) -> None:
+    """Make room for small print without taking it from the panels."""
+    figure.set_figheight(figure.get_figheight() + LINE * lines)
 
 
 def shades(count: int) -> list[Any]:
-    """Colours for an ordered parameter, dark to light, told apart in grey too."""
-    from matplotlib import colormaps
+    """Colours for an ordered parameter, dark to light."""
+    from matplotlib.colors import LinearSegmentedColormap
 
-    return [colormaps["viridis"](position) for position in np.linspace(0.0, 0.85, count)]
+    colours = LinearSegmentedColormap.from_list("dark to light", DARK_TO_LIGHT)
+    return [colours(position) for position in np.linspace(0.0, 1.0, count)]
+
+
+def looks(values: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    """Colour and marker for each value of an ordered parameter."""
+    drawn = zip(values, shades(len(values)), cycle(MARKERS), strict=False)
+    return {value: {"color": colour, "marker": marker} for value, colour, marker in drawn}
+
+
+def with_bars(axes: Axes, x: NDArray[Any], y: NDArray[Any], low: NDArray[Any], high: NDArray[Any], **look: Any) -> None:
+    """Points at (x, y) with a bar from low to high through each."""
+    lengths = np.maximum([y - low, high - y], 0.0)
+    axes.errorbar(x, y, yerr=lengths, **({"ms": 3, "lw": 1.0, "elinewidth": 0.7} | look))
+
+
+def between(place: int, count: int) -> float:
+    """By how much of the way to the next point the bars of one of several curves are moved, so that all are seen."""
+    return 0.6 * ((place + 0.5) / count - 0.5)
 
 
 def logarithmic(axes: Axes, name: str, values: NDArray[Any]) -> None:
@@ -78,6 +166,8 @@ def logarithmic(axes: Axes, name: str, values: NDArray[Any]) -> None:
 
 
 def letter(axes: list[Axes]) -> None:
-    """(a), (b), ... above the panels, for a caption to refer to."""
+    """(a), (b), ... before the titles of the panels, for a caption to refer to."""
     for panel, name in zip(axes, "abcdefgh", strict=False):
-        panel.set_title(f"({name})", loc="left")
+        title = panel.get_title()
+        panel.set_title("")
+        panel.set_title(f"({name})  {title}".rstrip(), loc="left")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,25 +13,47 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import CURVE
 from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, alpha_50_table, limit_rows
 from phaselect.experiments.success import success_table, timed_on_one_core
-from phaselect.figures.style import ALPHA, BLUE, GREEN, GREY, PINK, RED, letter, panels, shades
+from phaselect.figures.context import Context
+from phaselect.figures.style import (
+    ALPHA,
+    BARS,
+    BLUE,
+    GREEN,
+    GREY,
+    RECOVERED,
+    RED,
+    between,
+    legend,
+    letter,
+    looks,
+    panels,
+    with_bars,
+)
+from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    Members = tuple[str, Callable[[Context], Columns], Callable[[Table], Figure]]
 
-HEIGHT = 3.6
-"""Inches: a panel and the legend below it."""
+HALF: dict[str, Any] = {"ms": 4.5, "mec": "black", "mew": 0.6, "zorder": 5}
+BAYES: dict[str, Any] = {"color": GREY, "ls": "--", "lw": 1.1}
+Looks = dict[int, dict[str, Any]]
 
 
-def caption(title: str, anneal: str) -> str:
-    """What the figure of one solver shows."""
-    return (
+def success_figure(solver: str, title: str, anneal: str, fixed: str) -> Members:
+    """CAPTION, compute and draw of the success figure of one solver, from the preset sweep of the same name.
+
+    anneal: its schedule, for the caption. fixed: what of it the panels say.
+    """
+    caption = (
         f"{title}: share of random instances recovered against measurements per unknown, with 95 % Wilson intervals, "
         f"at two rates of the anneal ({anneal}). Diamonds: alpha_50 with its interval, where it has one. Dashed: "
         "1.128, the Bayes-optimal threshold. (c) alpha_50 against N, with the fit a + b N^-c and its limit where "
         "chi^2 is good and the sizes determine c."
     )
+    return caption, lambda context: analyse(context.rows(solver)), lambda table: draw_success(table, solver, fixed)
 
 
 def analyse(rows: Table) -> Columns:
@@ -63,64 +87,58 @@ def refitted(table: Table) -> Table:
     return Table(stack([measured.columns | NO_FIT, *limits]), table.provenance)
 
 
-def draw_success(table: Table, solver: str) -> Figure:
+def draw_success(table: Table, solver: str, fixed: str) -> Figure:
     """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; not at fixed lam."""
     table = table.take((table["product"] != 0.0) & (table["solver"] != "sa-fixed"))
     own = table.where(solver=solver)
-    colours = size_colours(own)
+    sizes = size_looks(own)
     figure, axes = panels(3)
-    figure.set_figheight(HEIGHT)
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
-        draw_shares(panel, own.where(eps=eps), colours)
-        panel.set_title(rf"$\epsilon = {eps:g}$")
-        legend(panel, columns=2, title="(instances)")
+        draw_shares(panel, own.where(eps=eps), sizes)
+        panel.set_title(rf"$\epsilon = {eps:g}$, {fixed}")
     draw_alpha_50(axes[2], table)
     letter(axes)
+    legend(figure, *axes, title=BARS)
     return figure
 
 
-def size_colours(table: Table) -> dict[int, Any]:
-    """A colour for each N of a table, the same in all of its panels."""
-    sizes = sorted(table.where(kind="share").values("n"))
-    return dict(zip(sizes, shades(len(sizes)), strict=True))
+def size_looks(table: Table) -> Looks:
+    """Colour, marker and label for each N of a table, the same in all of its panels."""
+    shares = table.where(kind="share")
+    sizes = sorted(shares.values("n"))
+    words = {n: f"$N = {n}$, {counts(shares.where(n=n)['trials'])} instances" for n in sizes}
+    return {n: look | {"label": words[n]} for n, look in looks(sizes).items()}
 
 
-def draw_shares(axes: Axes, table: Table, colours: dict[int, Any], name: str = "", marker: str = "o") -> None:
+def counts(trials: Any) -> str:
+    """How many, or between how many and how many."""
+    low, high = int(trials.min()), int(trials.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def draw_shares(axes: Axes, table: Table, sizes: Looks, line: str = "-") -> None:
     """Success against alpha, a curve for each N; a diamond at one half for alpha_50."""
-    for place, (n, colour) in enumerate(colours.items()):
+    alphas = np.unique(table.where(kind="share")["alpha"])
+    gap = np.diff(alphas).min(initial=0.1)
+    for place, (n, look) in enumerate(sizes.items()):
         share = table.where(kind="share", n=n)
         if len(share) == 0:
             continue
-        shift = 0.0012 * (place - (len(colours) - 1) / 2)  # so that the bars of all sizes are seen
-        bars = [share["value"] - share["low"], share["high"] - share["value"]]
-        axes.errorbar(
-            share["alpha"] + shift,
-            share["value"],
-            yerr=np.maximum(bars, 0.0),
-            fmt=f"{marker}-",
-            ms=2.5,
-            lw=1.0,
-            elinewidth=0.6,
-            color=colour,
-            label=f"{name}$N = {n}$ ({_counts(share['trials'])})",
-        )
+        at = share["alpha"] + gap * between(place, len(sizes))
+        with_bars(axes, at, share["value"], share["low"], share["high"], ls=line, **look)
         middle = table.where(kind="threshold", n=n)
         middle = middle.take(np.isfinite(middle["value"]))
-        width = _bars(middle)
-        axes.errorbar(
-            middle["value"],
-            0.5 + 0 * middle["value"],
-            xerr=width,
-            fmt="D",
-            ms=4,
-            color=colour,
-            mec="black",
-            mew=0.5,
-            zorder=5,
-        )
-    axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
+        half = np.full(len(middle), 0.5)
+        axes.errorbar(middle["value"], half, xerr=_bars(middle), fmt="D", color=look["color"], **HALF)
+    mark_half(axes)
+    axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05))
+
+
+def mark_half(axes: Axes) -> None:
+    """The line of one half with its diamonds, and the Bayes-optimal threshold."""
+    axes.plot([], [], "D:", color=GREY, lw=0.7, mfc="white", label=r"$\alpha_{50}$, half recovered", **HALF)
     axes.axhline(0.5, color=GREY, ls=":", lw=0.7)
-    axes.set(xlabel=ALPHA, ylabel="share of instances recovered", ylim=(-0.03, 1.05))
+    axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
 
 
 def _bars(middles: Table) -> Any:
@@ -129,48 +147,44 @@ def _bars(middles: Table) -> Any:
     return np.where(np.isfinite(lengths).all(axis=0), lengths, 0.0)
 
 
-def _counts(trials: Any) -> str:
-    low, high = int(trials.min()), int(trials.max())
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def legend(axes: Axes, columns: int = 1, **options: Any) -> None:
-    """A legend below the panel, where it hides no curve, if there is anything to name."""
-    if axes.get_legend_handles_labels()[0]:
-        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "fontsize": 6.5}
-        axes.legend(ncols=columns, title_fontsize=6.5, **place, **options)
-
-
 def draw_alpha_50(axes: Axes, table: Table) -> None:
     """alpha_50 against N for every family of curves; with the fitted a + b N^-c if it says something of the limit."""
     middles = table.where(kind="threshold")
     middles = middles.take(np.isfinite(middles["value"]))
     named = zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)
     families = list({repr(family): family for family in named}.values())  # not-a-number differs from itself
-    styles = (("o", BLUE), ("s", RED), ("^", "black"), ("v", GREY), ("D", GREEN), ("P", PINK))
-    for (solver, eps), (marker, colour) in zip(families, styles, strict=False):
+    styles = dict(zip(middles.values("solver"), cycle((("o", BLUE), ("s", RED), ("^", GREEN))), strict=False))
+    for place, (solver, eps) in enumerate(families):
         own, limit = (
             part.take((part["solver"] == solver) & ((part["eps"] == eps) | np.isnan(part["eps"])))
             for part in (middles, table.where(kind="limit"))
         )
-        label = solver + ("" if math.isnan(eps) else rf", $\epsilon = {eps:g}$") + _limit_in_words(limit)
-        axes.errorbar(own["n"], own["value"], yerr=_bars(own), fmt=marker, color=colour, ms=4, label=label)
+        marker, colour = styles[solver]
+        face = "white" if eps == middles["eps"].max() else colour
+        at = own["n"] * 1.3 ** between(place, len(families))
+        look = {"color": colour, "mfc": face, "ms": 4, "label": _in_words(solver, eps, limit)}
+        axes.errorbar(at, own["value"], yerr=_bars(own), fmt=marker, **look)
         if len(limit) and not limit["doubt"][0]:
             n = np.geomspace(own["n"].min(), 2 * own["n"].max(), 60)
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
-            axes.plot(n, fit, color=colour, lw=0.8)
-    axes.axhline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9)
-    axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered")
+            axes.plot(n, fit, color=colour, lw=0.8, ls="--" if face == "white" else "-")
+    axes.axhline(BAYES_OPTIMAL, **BAYES)
+    axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered", xmargin=0.08)
     sizes = sorted(middles.values("n"))
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.xaxis.minorticks_off()
-    legend(axes)
+
+
+def _in_words(solver: str, eps: float, limit: Table) -> str:
+    """A family of curves, and below it what its fit says of the limit."""
+    title = REGISTRY[solver].title.replace("T_A", "$T_A$")
+    return title + ("" if math.isnan(eps) else rf", $\epsilon = {eps:g}$") + ":\n" + _limit_in_words(limit)
 
 
 def _limit_in_words(limit: Table) -> str:
     if len(limit) == 0:
-        return ": too few sizes for a limit"
+        return "too few sizes for a limit"
     value, low, high, chi2, dof, doubt = (limit[name][0] for name in ("value", "low", "high", "chi2", "dof", "doubt"))
     return (
-        f": no limit, {doubt}" if doubt else rf" $\to$ {value:.3f} [{low:.3f}, {high:.3f}], χ² = {chi2:.1f} / {dof:g}"
+        f"no limit, {doubt}" if doubt else rf"fit $\to$ {value:.3f} [{low:.3f}, {high:.3f}], χ² = {chi2:.1f} / {dof:g}"
     )

@@ -9,7 +9,7 @@ import numpy as np
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.runs import whole
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, RED, letter, logarithmic, panels
+from phaselect.figures.style import MSE_Y, MU, OVERLAP, RED, SKY, legend, letter, logarithmic, panels
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.message_passing import AMP
@@ -30,7 +30,9 @@ CAPTION = (
     "of more runs with two standard errors on either side. (b), (c) Simulated "
     "annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
 )
-COLOURS = dict(zip(AMP_ALPHAS, (GREEN, BLUE, RED), strict=True))
+COLOURS = dict(zip(AMP_ALPHAS, ("black", RED, SKY), strict=True))
+RUN: dict[str, Any] = {"lw": 0.7, "marker": ".", "ms": 2}
+THEORY: dict[str, Any] = {"lw": 3.0, "alpha": 0.5, "zorder": 1.5}
 
 
 def compute(context: Context) -> Columns:
@@ -96,21 +98,25 @@ def _curve(source: str, alpha: float, seed: int, sweeps: Any, mu: Any, m: Any, m
 def draw(table: Table) -> Figure:
     """Message passing by iteration; annealing by temperature."""
     figure, axes = panels(3)
+    fixed = rf"$N = {N}$, $\mu\lambda = 1$"
     _draw(axes[0], table, "amp", "state evolution", "sweeps", "m", AMP_ALPHAS)
     for own in table.where(source="mean of amp").by("alpha"):
         low, high = own["m"] - 2 * own["m_error"], own["m"] + 2 * own["m_error"]
         axes[0].fill_between(own["sweeps"], low, high, color=COLOURS[own["alpha"][0]], alpha=0.25, lw=0)
-    axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05))
-    axes[0].legend(loc="lower right", title="message passing", frameon=True, edgecolor="white", framealpha=0.85)
+    axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05), title=f"message passing, {fixed}")
     for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):
         _draw(panel, table, "sa", "branch", "mu", column, SA_ALPHAS)
-        panel.set(xlabel=MU, ylabel=label)
+        panel.set(xlabel=MU, ylabel=label, title=f"simulated annealing, {fixed}")
         logarithmic(panel, "x", table.where(source="branch")["mu"])
     axes[1].set_ylim(-0.03, 1.05)
-    axes[1].legend(loc="upper left", title="simulated annealing")
     axes[2].set_yscale("log")
-    axes[2].legend(title="simulated annealing")
+    axes[0].plot([], [], color="black", label=r"theory, $N = \infty$", **THEORY)
+    axes[0].plot([], [], color="black", label="single runs", **RUN)
+    axes[0].fill_between(
+        [], [], [], color="black", alpha=0.25, lw=0, label="mean of message passing,\ntwo standard errors"
+    )
     letter(axes)
+    legend(figure, *axes)
     return figure
 
 
@@ -119,6 +125,6 @@ def _draw(axes: Axes, table: Table, runs: str, theory: str, x: str, y: str, alph
         colour = COLOURS[alpha]
         for seed in table.where(source=runs, alpha=alpha).values("seed"):
             own = table.where(source=runs, alpha=alpha, seed=seed)
-            axes.plot(own[x], own[y], color=colour, lw=0.6, alpha=0.8, marker=".", ms=2)
+            axes.plot(own[x], own[y], color=colour, **RUN)
         own = table.where(source=theory, alpha=alpha)
-        axes.plot(own[x], own[y], color=colour, lw=2.2, alpha=0.55, label=rf"$\alpha = {alpha:g}$")
+        axes.plot(own[x], own[y], color=colour, label=rf"$\alpha = {alpha:g}$", **THEORY)

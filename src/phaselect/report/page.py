@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs no other file: figures, thresholds by size, ledger of claims."""
+"""The report as one HTML page that needs no other file: claims and figures part by part, thresholds by size."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pathlib import Path
 import phaselect
 from phaselect.base.files import atomic_write
 from phaselect.base.tables import Table
-from phaselect.figures.gallery import FIGURES, figure_module
+from phaselect.figures.gallery import figure_module
+from phaselect.figures.style import shown_size
 from phaselect.report.formulation_claims import FORMULATION_CLAIMS
 from phaselect.report.generality_claims import GENERALITY_CLAIMS
 from phaselect.report.ledger import Conclusion, Entry, Tables, assess_all, summary
+from phaselect.report.parts import PARTS, Part, beyond_the_paper
 from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
 from phaselect.report.sizes import size_grids
 from phaselect.report.solver_claims import SOLVER_CLAIMS
@@ -28,7 +30,6 @@ CLAIMS = (
     *SOLVER_CLAIMS,
     *GENERALITY_CLAIMS,
 )
-PAPER_FIGURES = 9
 MARKS = {
     Conclusion.HOLDS: "holds",
     Conclusion.CORRECTED: "corrected",
@@ -43,14 +44,9 @@ def build_report(tables: Tables, folder: Path) -> Path:
     body = "\n".join(
         [
             _head(entries),
-            "<h2 id='claims'>Claims of the paper</h2>",
-            _ledger(entries, tables),
+            *(_part(part, entries, tables, folder) for part in PARTS),
             "<h2 id='thresholds'>Thresholds by size</h2>",
             _sizes(tables),
-            "<h2 id='figures'>Figures of the paper</h2>",
-            *(_figure(name, tables[name], folder) for name in FIGURES[:PAPER_FIGURES]),
-            "<h2 id='beyond'>Beyond the paper</h2>",
-            *(_figure(name, tables[name], folder) for name in FIGURES[PAPER_FIGURES:]),
         ]
     )
     page = (
@@ -69,6 +65,7 @@ def _style() -> str:
 
 
 def _head(entries: list[Entry]) -> str:
+    links = "".join(f"<a href='#part-{part.name}'>{part.title}</a>" for part in PARTS)
     return (
         "<h1>Phase selection, reproduced</h1>"
         "<p>Every figure of D. Straziota and L. Saglietti, <i>Isolating the hard core of phaseless inference: the "
@@ -77,9 +74,13 @@ def _head(entries: list[Entry]) -> str:
         f"the paper with what we measured. {len(entries)} claims; {escape(summary(entries))}.</p>"
         f"<p class='note'>phaselect {phaselect.__version__}; each figure says which command, runs and revision made "
         "it. Brackets hold 95 % intervals.</p>"
-        "<nav><a href='#claims'>Claims</a><a href='#thresholds'>Thresholds</a><a href='#figures'>Figures</a>"
-        "<a href='#beyond'>Beyond the paper</a></nav>"
+        f"<nav>{links}<a href='#thresholds'>Thresholds by size</a></nav>"
     )
+
+
+def _part(part: Part, entries: list[Entry], tables: Tables, folder: Path) -> str:
+    figures = (_figure(name, tables[name], folder) for name in part.figures)
+    return "\n".join([f"<h2 id='part-{part.name}'>{part.title}</h2>", _ledger(part.own(entries), tables), *figures])
 
 
 def _ledger(entries: list[Entry], tables: Tables) -> str:
@@ -115,11 +116,13 @@ def _grid(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 def _figure(name: str, table: Table, folder: Path) -> str:
     caption = figure_module(name).CAPTION
-    image = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
+    picture = folder / f"{name}.png"
+    image = base64.b64encode(picture.read_bytes()).decode()
     made = ", ".join(f"{key}: {text}" for key, text in table.provenance.items() if key not in ("figure", "command"))
     command = table.provenance.get("command", f"phaselect figure {name}")
     return (
-        f"<h3 id='{name}'>{escape(name)}</h3><figure><img alt='{escape(caption, quote=True)}' "
+        f"<h3 id='{name}'>{escape(name)}{' (beyond the paper)' if beyond_the_paper(name) else ''}</h3>"
+        f"<figure><img alt='{escape(caption, quote=True)}' width='{shown_size(picture)[0]}' "
         f"src='data:image/png;base64,{image}'><figcaption>{escape(caption)}<br>"
         f"<code>{escape(command)} --out {name}.pdf</code><br>{escape(made)}</figcaption></figure>"
     )
