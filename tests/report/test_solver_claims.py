@@ -6,6 +6,7 @@ import numpy as np
 
 from phaselect.experiments.limits import NO_FIT
 from phaselect.experiments.success import wilson
+from phaselect.figures.rate_and_size import JOINT
 from phaselect.report.ledger import Conclusion
 from tests.report.handmade import table
 
@@ -64,10 +65,32 @@ def fixed(hits, fast, slow, alpha=1.13):
     return sa(*rows, *(share("sa-fixed", eps, hits, 20) for eps in (0.1, 0.01))) | recovery(alpha)
 
 
+def joint(product, limit=None, doubt="", width=0.02):
+    """Of large instances and slow anneals."""
+    theory = {"kind": "theory", "product": product, "value": 1.584, "low": NAN, "high": NAN, "doubt": ""}
+    numbers = dict.fromkeys((*JOINT, "chi2", "dof"), 1.0)
+    found = theory | {"kind": "joint", "value": limit, "doubt": doubt}
+    bounds = {} if limit is None else {"low": limit - width / 2, "high": limit + width / 2}
+    rows = [theory | numbers] + ([] if limit is None else [found | bounds | numbers])
+    return {"rate_and_size": table(*rows)}
+
+
 def annealing(fast, slow, limit=None, doubt="", width=0.02):
-    """With a limit of the slow anneal."""
-    rows = [] if limit is None else [fit("sa", 0.01, limit, width, doubt=doubt)]
-    return sa(*sweep("sa", fast, slow), *rows)
+    """With a limit of large instances and slow anneals."""
+    return sa(*sweep("sa", fast, slow)) | joint(1.0, limit, doubt, width)
+
+
+def hard(*growths, end=None):
+    """Copies at each alpha: its rate with an interval, and what is in doubt of the exponential and of the power."""
+    blank = {"n": 0, "chi2": 1.0, "dof": 2, "doubt": "", "low": NAN, "high": NAN, "value": NAN, "alpha": NAN}
+    rows = []
+    for alpha, rate, exponential, power in growths:
+        bounds = {"value": rate, "low": rate - 0.01, "high": rate + 0.01}
+        rows.append(blank | {"kind": "copies", "alpha": alpha})
+        rows.append(blank | {"kind": "exponential", "alpha": alpha, "doubt": exponential} | bounds)
+        rows.append(blank | {"kind": "power", "alpha": alpha, "doubt": power} | bounds)
+    rows += [] if end is None else [blank | {"kind": "vanishing", "value": end, "low": end, "high": end}]
+    return {"hard_phase": table(*rows)}
 
 
 def limits(fast, slow, width=0.02, doubts=("", "")):
@@ -145,6 +168,22 @@ CASES = {
         (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, width=0.1), OPEN),
         (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, doubt="bad"), OPEN),
         (annealing(BETTER[0], (1.2, 1.16, 1.14)), OPEN),
+    ],
+    "unregularised_reaches_theory": [
+        (joint(0.0, 1.58), HOLDS),
+        (joint(0.0, 1.68), FAILS),
+        (joint(0.0, 1.58, width=0.1), OPEN),
+        (joint(0.0, 1.58, doubt="bad"), OPEN),
+        (joint(0.0), OPEN),
+    ],
+    "hard_below_bayes": [
+        (hard((1.06, 0.1, "", "bad"), (1.1, 0.03, "", "bad"), end=1.12), HOLDS),
+        (hard((1.06, 0.1, "", "bad"), (1.1, 0.03, "bad", "")), FAILS),
+        (hard((1.06, 0.1, "", "bad"), (1.1, -0.03, "", "")), FAILS),
+        (hard((1.06, 0.1, "", ""), (1.1, 0.03, "", "bad")), OPEN),
+        (hard((1.06, 0.1, "bad", "bad")), OPEN),
+        (hard((1.06, 0.005, "", "bad")), OPEN),
+        (hard((1.14, 0.1, "bad", "")), OPEN),  # above the threshold nothing is claimed
     ],
     "hundred_steps": [
         (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", *BETTER)), HOLDS),

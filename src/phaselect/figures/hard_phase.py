@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.hard_phase import hard_phase_rows
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BLUE, GREY, RED, letter, panels, shades
+from phaselect.figures.style import ALPHA, BARS, BLUE, GREY, SKY, legend, letter, looks, panels, with_bars
+from phaselect.figures.success_curves import BAYES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
-    "instances are recovered, against N, with its 95 % interval; arrows: more than were tried. Lines: growth by a "
+    "instances are recovered, against N, with its 95 % interval; triangles: more than were tried. Lines: growth by a "
     "factor with every unknown, where that fits. (b) The rate of that growth, in powers of two per unknown, against "
     "alpha, with the line that says where it vanishes."
 )
@@ -33,45 +34,46 @@ def draw(table: Table) -> Figure:
     """Copies against N; rates against alpha."""
     figure, axes = panels(2)
     copies = table.where(kind="copies")
-    alphas = sorted(copies.values("alpha"))
-    for colour, alpha in zip(shades(max(2, len(alphas))), alphas, strict=False):
-        _draw_copies(axes[0], copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha), alpha, colour)
-    axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances", yscale="log")
+    for alpha, look in looks(sorted(copies.values("alpha"))).items():
+        _draw_copies(axes[0], copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha), alpha, look)
+    axes[0].plot([], [], "^", mfc="none", color=GREY, label="more than these")
+    axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
     axes[0].set_yscale("log", base=2)
-    axes[0].legend(loc="upper left")
+    axes[0].set_title(r"population annealing, $\mu\lambda = 1$")
     _draw_rates(axes[1], table)
     letter(axes)
+    legend(figure, *axes, columns=3, title=BARS)
     return figure
 
 
-def _draw_copies(axes: Axes, own: Table, fit: Table, alpha: float, colour: object) -> None:
-    known, open_above = own.take(np.isfinite(own["value"])), own.take(np.isnan(own["value"]) & np.isinf(own["high"]))
-    bars = np.exp2([known["value"], known["low"], np.minimum(known["high"], 60)])
-    axes.errorbar(
-        known["n"],
-        bars[0],
-        yerr=[bars[0] - bars[1], bars[2] - bars[0]],
-        fmt="o",
-        ms=4,
-        capsize=2,
-        color=colour,
-        label=rf"$\alpha = {alpha:g}$",
-    )
-    axes.plot(open_above["n"], np.exp2(open_above["low"]), "^", mfc="none", color=colour)
+def _draw_copies(axes: Axes, own: Table, fit: Table, alpha: float, look: dict[str, Any]) -> None:
+    closed = np.isfinite(own["value"]) & np.isfinite(own["low"]) & np.isfinite(own["high"])
+    known, more = own.take(closed), own.take(np.isinf(own["high"]) & (own["low"] > 0))
+    numbers = [np.exp2(known[name]) for name in ("value", "low", "high")]
+    with_bars(axes, known["n"], *numbers, ls="none", capsize=2, label=rf"$\alpha = {alpha:g}$", **look)
+    axes.plot(more["n"], np.exp2(more["low"]), "^", mfc="none", color=look["color"])
     if len(fit) and not fit["doubt"][0]:
         n = np.linspace(own["n"].min(), own["n"].max(), 50)
-        axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=colour, lw=0.9)
+        axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=look["color"], lw=0.9)
 
 
 def _draw_rates(axes: Axes, table: Table) -> None:
     fits, end = table.where(kind="exponential"), table.where(kind="vanishing")
     trusted = fits.take(fits["doubt"] == "")
-    bars = np.maximum([trusted["value"] - trusted["low"], trusted["high"] - trusted["value"]], 0)
-    axes.errorbar(trusted["alpha"], trusted["value"], yerr=bars, fmt="o", ms=4, capsize=2, color=BLUE, label="rate")
+    numbers = [trusted[name] for name in ("value", "low", "high")]
+    look: dict[str, Any] = {
+        "color": BLUE,
+        "marker": "o",
+        "ls": "none",
+        "capsize": 2,
+        "label": "rate of the lines in (a)",
+    }
+    with_bars(axes, trusted["alpha"], *numbers, **look)
     if len(end) and not end["doubt"][0]:
         low, zero, high = (end[name][0] for name in ("low", "value", "high"))
-        axes.axvspan(low, high, color=GREY, alpha=0.3, lw=0, label=f"vanishes at {zero:.3f} [{low:.3f}, {high:.3f}]")
-    axes.axvline(BAYES_OPTIMAL, color=RED, ls="--", lw=0.9, label=f"Bayes-optimal, {BAYES_OPTIMAL}")
+        axes.axvspan(low, high, color=SKY, alpha=0.3, lw=0)
+        axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"vanishes at {zero:.3f} [{low:.3f}, {high:.3f}]")
+    axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
     axes.axhline(0.0, color=GREY, lw=0.7)
     axes.set(xlabel=ALPHA, ylabel="powers of 2 per unknown")
-    axes.legend()
+    axes.set_title("how fast copies grow with $N$")

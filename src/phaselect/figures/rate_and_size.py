@@ -12,8 +12,8 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.joint_limit import JointLimit, joint_limit
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
 from phaselect.figures.context import Context
-from phaselect.figures.style import GREY, RED, letter, logarithmic, panels
-from phaselect.figures.success_curves import analyse, size_colours
+from phaselect.figures.style import BARS, SKY, between, legend, letter, logarithmic, panels, with_bars
+from phaselect.figures.success_curves import BAYES, analyse, size_looks
 from phaselect.solvers.registry import recipe
 from phaselect.theory.thresholds import alpha_recovery
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CAPTION = (
-    "Simulated annealing of the signs: alpha at which half of the random instances are recovered, with its 95 % "
-    "interval, against the sweeps that it spends while mu grows by a factor of e, (a) at mu*lam = 1 and (b) at "
-    "lam = 0. Lines: the fit a + b N^-c + d tau^-e, all sizes and rates together, where chi^2 is good; its a is what "
+    "Simulated annealing of the signs, mu from 1 to 300 in steps of 10 %: alpha at which half of the random instances "
+    "are recovered, with its 95 % interval, against the sweeps that it spends while mu grows by a factor of e, (a) at "
+    "mu*lam = 1 and (b) at lam = 0. Lines: the fit a + b N^-c + d tau^-e, all sizes and rates together, where chi^2 is good; its a is what "
     "large instances and slow anneals tend to. Dashed: where replica symmetry has an anneal recover."
 )
 JOINT = ("size_amplitude", "size_exponent", "rate_amplitude", "rate_exponent", "slower_than")
@@ -75,31 +75,30 @@ def draw(table: Table) -> Figure:
     figure, axes = panels(2)
     for panel, product in zip(axes, (1.0, 0.0), strict=True):
         own = table.where(product=product)
-        if len(own):
-            _draw_product(panel, own, fit_of(table, product))
+        if len(own.where(kind="threshold")):
+            _draw_product(panel, own, fit_of(table, product), size_looks(table))
         panel.set_title(r"$\mu\lambda = 1$" if product else r"$\lambda = 0$")
     letter(axes)
+    legend(figure, *axes, columns=2, title=BARS)
     return figure
 
 
-def _draw_product(axes: Axes, own: Table, fit: JointLimit | None) -> None:
+def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[int, dict[str, Any]]) -> None:
     middles = own.where(kind="threshold")
     taus = np.geomspace(middles["tau"].min(), middles["tau"].max(), 60)
-    for n, colour in size_colours(own).items():
+    for place, (n, look) in enumerate(sizes.items()):
         at = middles.where(n=n)
-        at = at.take(np.isfinite(at["value"]))
-        at = at.take(np.argsort(at["tau"]))
-        bars = np.array([at["value"] - at["low"], at["high"] - at["value"]])
-        bars = np.where(np.isfinite(bars), np.maximum(bars, 0), 0)
-        axes.errorbar(at["tau"], at["value"], yerr=bars, fmt="o", ms=3.5, capsize=2, color=colour, label=f"$N = {n}$")
+        at = at.take(np.isfinite(at["value"]) & np.isfinite(at["low"]) & np.isfinite(at["high"]))
+        moved = at["tau"] * 1.6 ** between(place, len(sizes))
+        with_bars(axes, moved, at["value"], at["low"], at["high"], ls="none", **look)
         if fit is not None and not fit.doubt:
             here = taus[taus >= fit.slower_than]
-            axes.plot(here, fit.at(n, here), color=colour, lw=0.9)
+            axes.plot(here, fit.at(n, here), color=look["color"], lw=0.9)
     theory = float(own.where(kind="theory")["value"][0])
-    axes.axhline(theory, color=RED, ls="--", lw=0.9, label=f"theory, {theory:.3f}")
+    axes.axhline(theory, label="where theory has a slow anneal recover, 1.128 (a) and 1.584 (b)", **BAYES)
     if fit is not None and not fit.doubt:
-        low, value, high = fit.limit.low, fit.limit.value, fit.limit.high
-        axes.axhspan(low, high, color=GREY, alpha=0.3, lw=0, label=f"limit {value:.3f} [{low:.3f}, {high:.3f}]")
+        bounds = f"{fit.limit.value:.3f} [{fit.limit.low:.3f}, {fit.limit.high:.3f}]"
+        axes.axhspan(fit.limit.low, fit.limit.high, color=SKY, alpha=0.3, lw=0)
+        axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"limit of the fit (lines), {bounds}")
     axes.set(xlabel=r"sweeps per e-fold of $\mu$", ylabel=r"$\alpha_{50}$, half recovered")
     logarithmic(axes, "x", middles["tau"])
-    axes.legend()

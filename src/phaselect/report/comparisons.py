@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from phaselect.base.tables import Table
+from phaselect.experiments.joint_limit import JointLimit
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
 from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.report.evidence import Missing
@@ -63,11 +64,11 @@ def largest(found: Halves) -> Interval:
     return found[max(found)]
 
 
-def arrives(fit: Limit | None) -> Said:
-    """Is the Bayes-optimal threshold the limit? Not known without a fit to be trusted, or from a wide interval."""
+def arrives(fit: Limit | JointLimit | None, at: float = BAYES_OPTIMAL) -> Said:
+    """Is this threshold the limit? Not known without a fit to be trusted, or from a wide interval."""
     if fit is None or fit.doubt or not all(map(math.isfinite, fit.limit)):
         return None
-    if not fit.limit.low <= BAYES_OPTIMAL <= fit.limit.high:
+    if not fit.limit.low <= at <= fit.limit.high:
         return False
     return True if fit.limit.high - fit.limit.low < NARROW else None
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
+from phaselect.base.tables import Table
+from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit, misfit
 from phaselect.experiments.success import STANDARD_ERRORS
+from phaselect.figures.rate_and_size import fit_of
 from phaselect.report.comparisons import (
     FAST,
     SLOW,
@@ -100,14 +102,67 @@ def slower_annealing_is_better(tables: Tables) -> Finding:
     "Sec. IV, SA",
     "The threshold of simulated annealing approaches the Bayes-optimal 1.13 for larger instances and slower schedules",
     "success_sa",
+    "rate_and_size",
 )
 def annealing_approaches_bayes(tables: Tables) -> Finding:
-    """Do slower schedules help, and larger instances; is the limit of the slow anneal the Bayes-optimal threshold?"""
+    """Do slower schedules help, and larger instances; is the limit of both together the Bayes-optimal threshold?"""
     fast, slow = both_rates(tables["success_sa"], "sa", product=1.0)
-    fit = limit(tables["success_sa"], "sa", eps=SLOW, product=1.0)
-    text = f"slow anneal: {listed(slow)}; mean gain over fast {mean_gain(fast, slow)}; limit {fit or 'not fitted'}"
+    fit = fit_of(tables["rate_and_size"], 1.0)
+    text = (
+        f"slow anneal: {listed(slow)}; mean gain over fast {mean_gain(fast, slow)}; limit of large instances and slow "
+        f"anneals: {fit or 'not fitted'}"
+    )
     larger_helps = below(largest(slow), slow[min(slow)])
     return Finding(text, verdict(gains(fast, slow), larger_helps, arrives(fit)))
+
+
+@claim(
+    "Sec. III, asked on",
+    "Without a regulariser simulated annealing recovers, for larger instances and slower schedules, from where "
+    "replica symmetry says",
+    "rate_and_size",
+)
+def unregularised_reaches_theory(tables: Tables) -> Finding:
+    """The limit of large instances and slow anneals at lam = 0, against where theory has an anneal recover."""
+    table = tables["rate_and_size"]
+    fit, theory = fit_of(table, 0.0), known(table.where(kind="theory", product=0.0)["value"], "the threshold")[0]
+    text = f"limit of large instances and slow anneals: {fit or 'not fitted'}; replica symmetry: {theory:.3f}"
+    return Finding(text, verdict(arrives(fit, theory)))
+
+
+@claim(
+    "Sec. I, asked on",
+    "Below the Bayes-optimal threshold the time to recover a signal grows exponentially with its size",
+    "hard_phase",
+)
+def hard_below_bayes(tables: Tables) -> Finding:
+    """Copies that population annealing needs: by which law they grow, at each alpha below the threshold."""
+    table = tables["hard_phase"]
+    texts, parts = [], []
+    for alpha in (alpha for alpha in sorted(table.where(kind="copies").values("alpha")) if alpha < BAYES_OPTIMAL):
+        fits = {law: table.where(kind=law, alpha=alpha) for law in ("exponential", "power")}
+        rate = fits["exponential"]
+        growth = Interval(*(float(rate[name][0]) for name in ("value", "low", "high")))
+        trusted = {law: not own["doubt"][0] for law, own in fits.items()}
+        parts.append(_exponential(growth, **trusted))
+        texts.append(f"alpha = {alpha:g}: {growth} powers of 2 per unknown, {_fits_in_words(fits)}")
+    end = table.where(kind="vanishing")
+    if len(end) and not end["doubt"][0]:
+        texts.append(f"vanishing at {Interval(*(float(end[name][0]) for name in ('value', 'low', 'high')))}")
+    return Finding("; ".join(texts) or "nothing was measured", verdict(every(parts)))
+
+
+def _exponential(rate: Interval, exponential: bool, power: bool) -> Said:
+    """Yes if it fits, grows, and a power does not fit; no if only a power does, or nothing grows."""
+    if exponential and rate.high <= 0:
+        return False
+    if exponential == power:
+        return None
+    return False if power else True if rate.low > 0 else None
+
+
+def _fits_in_words(fits: dict[str, Table]) -> str:
+    return ", ".join(f"{law} {misfit(own['chi2'][0], int(own['dof'][0]))}" for law, own in fits.items())
 
 
 @claim(
