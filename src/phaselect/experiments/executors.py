@@ -121,7 +121,7 @@ class Dask:
     """On a Dask cluster: one that is there, by its scheduler's address, or one started here with `workers` processes.
 
     Dask runs again what a dead worker had, three times (its allowed-failures); a pack that takes one more worker with
-    it is recorded as failed. Batches run on the device of each worker; those started here have a GPU of their own.
+    it is recorded as failed. Batches run on the device of each worker; those started here have a GPU each.
     timeout: seconds to wait for the scheduler's answer.
     """
 
@@ -180,12 +180,13 @@ def _settled_here(dask: Any) -> Any:
 
 
 def gpu_of(worker: int, visible: str | None) -> str:
-    """The GPU of our k-th worker, of those that are visible to all; nothing if there are too few.
+    """The GPU of our k-th worker: the k-th that there is, or one of those that are visible to all, in turn.
 
     >>> gpu_of(1, None), gpu_of(1, "4,6"), gpu_of(2, "4,6")
-    ('1', '6', '')
+    ('1', '6', '4')
     """
-    return str(worker) if visible is None else "".join(visible.split(",")[worker : worker + 1])
+    listed = [] if visible is None else visible.split(",")
+    return listed[worker % len(listed)] if listed else str(worker)
 
 
 class Unfit(InputError):
