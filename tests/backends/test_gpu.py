@@ -4,7 +4,6 @@ NumPy, SciPy, Numba, JAX and pytest are enough: `PYTHONPATH=src python -m pytest
 """
 
 import os
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -23,9 +22,9 @@ from phaselect import (
     gaussian_instance,
     solve,
 )
-from phaselect.backends.jax import flip_kernels
 from phaselect.backends.jax.devices import free_bytes, on, pick
-from phaselect.backends.jax.flips import _kernels_run, by_blocks
+from phaselect.backends.jax.flip_kernel import by_kernel
+from phaselect.backends.jax.flips import _kernel_runs, by_blocks
 from phaselect.backends.jax.products import adjoint, forward
 from phaselect.solvers.certificate.close_look import EXACT
 from phaselect.solvers.certificate.judge import probes
@@ -47,10 +46,9 @@ def _programs_as_users_have_them():
 # ------------------------------------------------------------------------------------------------------------ kernels
 
 
-@pytest.mark.parametrize("by_kernel", [flip_kernels.by_chains, partial(by_blocks, block=flip_kernels.block)])
-def test_the_kernels_run_the_chain_of_the_plain_blocks(by_kernel):
+def test_the_kernel_runs_the_chain_of_the_blocks():
     """In a batch whose members have couplings and keys of their own."""
-    assert _kernels_run()
+    assert _kernel_runs()
     rng = np.random.default_rng(0)
     half = rng.standard_normal((4, 300, 250)) / 16
     G = jnp.asarray(half @ half.transpose(0, 2, 1), "float32")

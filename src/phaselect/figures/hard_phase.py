@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.hard_phase import hard_phase_rows
+from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BARS, BLUE, GREY, SKY, legend, letter, looks, panels, with_bars

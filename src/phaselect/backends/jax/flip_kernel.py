@@ -1,8 +1,7 @@
-"""The chain of flips.py in kernels for GPUs, written for JAX's Mosaic.
+"""The chain of flips.py in one kernel for GPUs, written for JAX's Mosaic: a program per copy, its spins in registers.
 
-Few copies, or one on each of many instances: `by_chains`, a program per copy, its spins in registers. Between two flips
-nothing changes, so all spins are asked at once which would flip, and the first of them does: a rejected proposal costs
-nothing, an accepted one a read of its row of G. Many copies: `block`, a thread per copy.
+Between two flips nothing changes, so all spins of a copy are asked at once which would flip, and the first of them
+does: a rejected proposal costs nothing, an accepted one a read of its row of G.
 """
 
 from __future__ import annotations
@@ -13,47 +12,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as mosaic
 
-from phaselect.backends.jax.flips import BLOCK, change_of, thresholds
+from phaselect.backends.jax.random import thresholds
 from phaselect.equations.arrays import Array
 
 LANES = 128
 """Threads of a program."""
 
 
-def block(v: Array, h: Array, G: Array, mu: Array, threshold: Array, interpret: Any = None) -> Array:
-    """See `plain_block`; v is float32. interpret: how a kernel is run where there is no GPU."""
-    copies = v.shape[1]
-    spare = -copies % LANES
-    v, h, threshold = (jnp.pad(array, ((0, 0), (0, spare))) for array in (v, h, threshold))
-    run = mosaic.kernel(
-        _one_block,
-        out_type=jax.ShapeDtypeStruct(v.shape, v.dtype),
-        grid=((copies + spare) // LANES,),
-        grid_names=("tile",),
-        interpret=interpret,
-    )
-    return run(v, h, threshold, G, mu[None])[:, :copies]
-
-
-def _one_block(v_in: Any, h_in: Any, threshold_in: Any, G: Any, mu: Any, v_out: Any) -> None:
-    """Written out spin by spin: what is in registers has no address that a loop could count."""
-    tile = pl.ds(lax.axis_index("tile") * np.int32(LANES), LANES)
-    fields = [h_in[i, tile] for i in range(BLOCK)]
-    for i in range(BLOCK):
-        v = v_in[i, tile]
-        change = change_of(v, fields[i], G[i, i], mu[0], threshold_in[i, tile])
-        v_out[i, tile] = v + change
-        for j in range(i + 1, BLOCK):
-            fields[j] = fields[j] + G[i, j] * change
-
-
-def by_chains(
+def by_kernel(
     v: Array, h: Array, G: Array, mu: Array, key: Array, sweeps: Array, interpret: Any = None
 ) -> tuple[Array, Array, Array]:
-    """See `sweep`; v is float32. `mu dE < t` is `v h < v^2 G_ii + t/(4 mu)`, whose right side a sweep settles once."""
+    """See `sweep`; v is float32. `mu dE < t` is `v h < v^2 G_ii + t/(4 mu)`, whose right side a sweep settles once.
+
+    interpret: how the kernel is run where there is no GPU.
+    """
     copies, rows = v.shape
     spare = -rows % LANES
     v, h = (jnp.pad(array, ((0, 0), (0, spare))) for array in (v, h))

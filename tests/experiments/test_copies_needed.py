@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phaselect.base.tables import Table, stack
-from phaselect.experiments.hard_phase import copies_50, growth, hard_phase_rows, vanishing
+from phaselect.experiments.copies_needed import copies_50, growth, hard_phase_rows, vanishing
 from phaselect.experiments.limits import Interval
 
 REPLICAS = 2.0 ** np.arange(2, 14, 2)
