@@ -66,3 +66,8 @@ def test_the_rows_of_the_figure():
     end = table.where(kind="vanishing")
     assert end["low"][0] < 1.2 < end["high"][0]
     assert not end["doubt"][0]
+
+
+def test_no_fewer_copies_than_one():
+    rows = runs(50, 1.1, 2.0, instances=12)
+    assert 0.0 <= copies_50(Table(stack([rows]), {})).low
