@@ -119,7 +119,8 @@ def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, inst
     ends = np.percentile(drawn, ENDS, method="nearest") if drawn.size else np.array([low, high])  # some are infinite
     if instances < FEWEST or np.sum((share > 0) & (share < 1)) < 2:
         ends = np.array([min(ends[0], low), max(ends[1], high)])
-    return Interval(float(value), max(min(float(ends[0]), float(value)), least), max(float(ends[1]), float(value)))
+    low, high = max(float(ends[0]), least), float(ends[1])
+    return Interval(float(value), min(low, float(value)), max(high, float(value)))
 
 
 def _bracket(alphas: Array, hits: Array, trials: Array, least: float) -> tuple[float, float]:

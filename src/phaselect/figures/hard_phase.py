@@ -10,7 +10,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BARS, BLUE, GREY, SKY, legend, letter, looks, panels, with_bars
+from phaselect.figures.style import ALPHA, BARS, BLUE, GREY, SKY, between, legend, letter, looks, panels, with_bars
 from phaselect.figures.success_curves import BAYES
 
 if TYPE_CHECKING:
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
-    "instances are recovered, against N, with its 95 % interval; triangles: more than were tried. Lines: growth by a "
+    "instances are recovered, against N, with its 95 % interval; arrows: more than were tried. Lines: growth by a "
     "factor with every unknown, where that fits. (b) The rate of that growth, in powers of two per unknown, against "
     "alpha, with the line that says where it vanishes."
 )
+MORE: dict[str, Any] = {"marker": r"$\uparrow$", "ms": 7, "ls": "none"}
+SPREAD = 30.0
+"""Unknowns by which the bars of different alphas are moved apart."""
 
 
 def compute(context: Context) -> Columns:
@@ -34,9 +37,13 @@ def draw(table: Table) -> Figure:
     """Copies against N; rates against alpha."""
     figure, axes = panels(2)
     copies = table.where(kind="copies")
-    for alpha, look in looks(sorted(copies.values("alpha"))).items():
-        _draw_copies(axes[0], copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha), alpha, look)
-    axes[0].plot([], [], "^", mfc="none", color=GREY, label="more than these")
+    alphas = sorted(copies.values("alpha"))
+    for place, (alpha, look) in enumerate(looks(alphas).items()):
+        own, fit = copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha)
+        _draw_copies(
+            axes[0], own, fit, SPREAD * between(place, len(alphas)), look | {"label": rf"$\alpha = {alpha:g}$"}
+        )
+    axes[0].plot([], [], color=GREY, label="more than these", **MORE)
     axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
     axes[0].set_yscale("log", base=2)
     axes[0].set_title(r"population annealing, $\mu\lambda = 1$")
@@ -46,12 +53,12 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _draw_copies(axes: Axes, own: Table, fit: Table, alpha: float, look: dict[str, Any]) -> None:
+def _draw_copies(axes: Axes, own: Table, fit: Table, shift: float, look: dict[str, Any]) -> None:
     closed = np.isfinite(own["value"]) & np.isfinite(own["low"]) & np.isfinite(own["high"])
     known, more = own.take(closed), own.take(np.isinf(own["high"]) & (own["low"] > 0))
     numbers = [np.exp2(known[name]) for name in ("value", "low", "high")]
-    with_bars(axes, known["n"], *numbers, ls="none", capsize=2, label=rf"$\alpha = {alpha:g}$", **look)
-    axes.plot(more["n"], np.exp2(more["low"]), "^", mfc="none", color=look["color"])
+    with_bars(axes, known["n"] + shift, *numbers, ls="none", capsize=2, **look)
+    axes.plot(more["n"] + shift, np.exp2(more["low"]), color=look["color"], **MORE)
     if len(fit) and not fit["doubt"][0]:
         n = np.linspace(own["n"].min(), own["n"].max(), 50)
         axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=look["color"], lw=0.9)
