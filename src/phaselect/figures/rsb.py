@@ -45,12 +45,12 @@ CAPTION = (
     "growth of clusters. From 1 on (filled) they form on the way."
 )
 ALPHAS = {
-    "small": [1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.51, 1.52, 1.53, 1.54, 1.55, 1.6, 1.65, 1.7, 1.8, 1.9],
+    "small": [1.15, 1.25, 1.35, 1.45, 1.5, 1.52, 1.54, 1.56, 1.6, 1.7, 1.8],
     "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.05), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
 }
 RULES = ((0.005, None), *((None, product) for product in (0.1, 0.3, 1.0, 3.0)))
 """lam, or the product mu*lam, that is kept fixed; besides lam = 0."""
-RULE_ALPHAS = {"small": [1.1, 1.2, 1.3, 1.5], "paper": [1.1, 1.13, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6]}
+RULE_ALPHAS = {"small": [1.1, 1.2, 1.4], "paper": [1.1, 1.13, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6]}
 TEMPERATURES = (
     ("mu_leave", "-", "", BLUE, "$m$ begins to grow"),
     ("mu_dynamical", "--", "o", RED, "clusters form"),

@@ -142,6 +142,10 @@ def hard_below_bayes(tables: Tables) -> Finding:
     for alpha in (alpha for alpha in sorted(table.where(kind="copies").values("alpha")) if alpha < BAYES_OPTIMAL):
         fits = {law: table.where(kind=law, alpha=alpha) for law in ("exponential", "power")}
         rate = fits["exponential"]
+        if len(rate) == 0:
+            parts.append(None)
+            texts.append(f"alpha = {alpha:g}: known at too few sizes")
+            continue
         growth = Interval(*(float(rate[name][0]) for name in ("value", "low", "high")))
         trusted = {law: not own["doubt"][0] for law, own in fits.items()}
         parts.append(_exponential(growth, **trusted))
