@@ -2,8 +2,22 @@ import numpy as np
 
 from phaselect import gaussian_instance
 from phaselect.backends.host import loops
-from phaselect.equations.least_squares import ConjugateGradients, least_squares, mended
+from phaselect.equations.least_squares import ConjugateGradients, Linear, Systems, least_squares, mended
 from tests.exact import energies, normalised
+
+
+def one(target, x, tolerance):
+    """A single system."""
+    return Systems(target[None], x[None], np.array([tolerance]))
+
+
+def linear(A, *correct):
+    """Least squares on an array."""
+    return Linear(lambda x, target: (x @ A.T, (target - x @ A.T) @ A), lambda z: z @ A, correct, loops)
+
+
+def gradients(A, gain, steps, dtype="float64"):
+    return ConjugateGradients(lambda p, on: p @ A.T @ A, dtype, gain, steps, loops)
 
 
 def test_against_numpy_with_and_without_an_svd():
@@ -13,40 +27,30 @@ def test_against_numpy_with_and_without_an_svd():
     expected = np.linalg.lstsq(A, v, rcond=None)[0]
     own = problem.normalised
     assert not own.matrix.decomposed
-    by_steps = least_squares(own.linear, v, np.zeros(80), 1e-15)
+    by_steps, _ = least_squares(own.linear, one(v, np.zeros(80), 1e-15))
     own.ridge  # noqa: B018
-    by_svd = least_squares(own.linear, v, np.zeros(80), 1e-15)
+    by_svd, _ = least_squares(own.linear, one(v, np.zeros(80), 1e-15))
     for found in (by_steps, by_svd):
-        np.testing.assert_allclose(found.x, expected, rtol=1e-9, atol=1e-11)
-        np.testing.assert_allclose(found.z, A @ expected, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found.x[0], expected, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found.z[0], A @ expected, rtol=1e-9, atol=1e-11)
 
 
 def test_of_a_singular_matrix_it_is_the_solution_nearest_to_the_start():
     A = np.random.default_rng(0).standard_normal((12, 5))
     A[:, 4] = A[:, 0]
-    linear = gaussian_instance(5, 12 / 5, seed=0).normalised.linear._replace(
-        forward=lambda x: A @ x,
-        adjoint=lambda z: A.T @ z,
-        correct=ConjugateGradients(lambda p: A.T @ (A @ p), "float64", 1e-9, 10, loops),
-    )
     v, start = np.random.default_rng(1).standard_normal(12), np.arange(5.0)
-    found = least_squares(linear, v, start, 1e-13).x
+    found, _ = least_squares(linear(A, gradients(A, 1e-9, 10)), one(v, start, 1e-13))
     nearest = start + np.linalg.pinv(A) @ (v - A @ start)
-    np.testing.assert_allclose(found, nearest, atol=1e-9)
+    np.testing.assert_allclose(found.x[0], nearest, atol=1e-9)
 
 
 def test_low_precision_corrections_reach_high_precision():
     """Residuals are in float64: that is what iterative refinement is for."""
     A = np.random.default_rng(0).standard_normal((60, 20))
-    A32 = A.astype(np.float32)
-    linear = gaussian_instance(5, 2, seed=0).normalised.linear._replace(
-        forward=lambda x: A @ x,
-        adjoint=lambda z: A.T @ z,
-        correct=ConjugateGradients(lambda p: A32.T @ (A32 @ p), "float32", 1e-5, 40, loops),
-    )
     v = np.random.default_rng(1).standard_normal(60)
-    found = least_squares(linear, v, np.zeros(20), 1e-15).x
-    np.testing.assert_allclose(found, np.linalg.lstsq(A, v, rcond=None)[0], atol=1e-13)
+    rough = gradients(A.astype(np.float32), 1e-5, 40, "float32")
+    found, _ = least_squares(linear(A, rough), one(v, np.zeros(20), 1e-15))
+    np.testing.assert_allclose(found.x[0], np.linalg.lstsq(A, v, rcond=None)[0], atol=1e-13)
 
 
 def test_mending_flips_what_lowers_the_energy():

@@ -7,7 +7,7 @@ from phaselect.solvers.finish import WORTH_REFINING, examine, refine_estimate, r
 
 def full_rank(problem):
     own = problem.normalised
-    return examine(own, *probes(own.y, np.zeros(own.n))).full_rank
+    return examine(own, probes(own.y, np.zeros(own.n))).full_rank
 
 
 def refined(problem, x):
@@ -90,4 +90,4 @@ def test_measurements_that_hang_together():
     blocks = np.kron(np.eye(2), rng.standard_normal((20, 10)))
     for A, linked in ((rng.standard_normal((40, 20)), True), (blocks, False)):
         own = Instance(A, np.abs(A @ np.ones(20))).normalised
-        assert examine(own, *probes(own.y, np.zeros(20))).linked == linked
+        assert examine(own, probes(own.y, np.zeros(20))).linked == linked

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
@@ -29,7 +28,7 @@ from phaselect.solvers.certificate.close_look import (
 from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
-from phaselect.solvers.finish import WEAK, Answer, Support
+from phaselect.solvers.finish import WEAK, Answer, Probe, Support
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
@@ -49,11 +48,11 @@ def data_seed(*data: Array) -> int:
     return int.from_bytes(blake2b(everything, digest_size=16).digest(), "little")
 
 
-def probes(y: Array, back: Array) -> tuple[Vector, NDArray[np.int64]]:
-    """What `examine` asks for: two random points, and the numbers of a few rows. back: `A^T y`, so that A counts."""
+def probes(y: Array, back: Array) -> Probe:
+    """Random points and rows, from the data. back: `A^T y`, so that A counts."""
     seed, size, n = data_seed(y, back), np.size(y), np.size(back)
     rows = stream(seed, Purpose.ROWS).choice(size, min(ROWS_LOOKED_AT, size), replace=False)
-    return stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows
+    return Probe(stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows)
 
 
 def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
