@@ -559,7 +559,7 @@ def test_an_interrupt_of_the_restarts_is_told():
     assert [one.sweeps for one in found] == [30 + 20] * 3 + [30] * 3
 
 
-@pytest.mark.parametrize("where", ["start", "advance", "measure", "candidate", "refine", "examine", "truth"])
+@pytest.mark.parametrize("where", ["start", "advance", "measure", "candidate", "settle", "truth"])
 def test_ctrl_c_in_the_midst_of_a_program(where, together, monkeypatch):
     """Python raises it when the call returns: what the call took or gave may be gone. What is done is kept."""
     calls, method = [], getattr(cohort.Cohort, where)

@@ -362,7 +362,8 @@ def test_given_signs_are_left_alone():
     """Wrong ones too: annealing has done its own greedy flips."""
     wrong = PROBLEM.signs * np.where(np.arange(ROWS) < 3, -1, 1)
     own = there(narrowed(PROBLEM, 3.0), "float32")
-    answer = result_of(own, functions_of(SimulatedAnnealing()).refine, wrong)
+    probe = probes(np.asarray(own.y), np.zeros(N))
+    answer, _ = result_of(own, functions_of(SimulatedAnnealing()).settle, wrong, probe)
     np.testing.assert_array_equal(answer.signs, wrong)
     assert answer.excess > 1e3
     A, y = normalised(Instance(narrowed(PROBLEM, 3.0).A.astype(float), narrowed(PROBLEM, 3.0).y))

@@ -177,7 +177,10 @@ def residual_pass(
         _residual_rows(A[rows], rows.start, scale, x, target, z, back)
         return back
 
-    return z[:count], np.sum(run_parallel(block, row_blocks(A)), axis=0)[:count]
+    back, *others = run_parallel(block, row_blocks(A))
+    for other in others:
+        back += other
+    return z[:count], back[:count]
 
 
 def row_blocks(A: NDArray[Any]) -> list[slice]:
