@@ -12,7 +12,7 @@ import pytest
 from phaselect import AMP, InputError, Instance, gaussian_batch, load
 from phaselect.backends.jax import devices, on_device
 from phaselect.backends.jax.on_device import DeviceMatrix
-from phaselect.equations.least_squares import EIGENVALUES, Spectrum
+from phaselect.equations.least_squares import nothing_seen
 from tests.backends.shapes import PROBLEM, ROWS, N, there
 
 
@@ -45,8 +45,8 @@ def products(problem, x, z):
     residual = problem.y - problem.forward(x)
     beliefs = x, 0.7, 0.5, 0.3, z, residual
     linear, stack = problem.linear, jnp.stack([residual, z])
-    none_seen = Spectrum(jnp.ones((2, len(EIGENVALUES))), jnp.zeros((2, 1)))
-    correct = linear.correct[0](stack, linear.adjoint(stack), jnp.zeros(2), none_seen)
+    slope = linear.adjoint(stack)
+    correct = linear.correct[0](stack, slope, jnp.zeros(2), nothing_seen(slope))
     return (
         problem.forward(x),
         problem.adjoint(z),

@@ -20,12 +20,14 @@ SETTLED = 1e-2
 ROUNDS = 30
 GAIN = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-9}
 """What a round of conjugate gradients gains, by the precision of A, before the residual is computed anew."""
+WORTHWHILE, STUCK = 0.1, 0.5
+"""What a round must gain, or corrections become finer; and where they are the finest, or it was the last."""
 ENOUGH = 0.5
 """Where the last round may end, over the tolerance."""
 EIGENVALUES = 2.0 ** (-0.5 * np.arange(96))
 """Where conjugate gradients are watched: below the largest eigenvalue of `A^T A`, which is 1 at least for unit rows."""
 HUGE = 1e150
-"""What is left at an eigenvalue that A does not have may grow beyond bounds."""
+"""A tolerance that everything meets; and a bound, as what is left at an eigenvalue that A does not have may grow."""
 
 
 class Linear(NamedTuple):
@@ -37,14 +39,14 @@ class Linear(NamedTuple):
 
     look: Callable[[Any, Any], tuple[Any, Any]]
     adjoint: Callable[[Any], Any]
-    correct: tuple[Callable[..., tuple[Any, Any]], ...]
+    correct: tuple[Callable[..., Any], ...]
     loops: Any
 
 
 class Systems(NamedTuple):
     """`argmin_x |target - A x|`, nearest to the x given, for each row.
 
-    tolerance: of the gradient, relative to that of x = 0; infinite for what need not be solved. enough: tells of a
+    tolerance: of the gradient, relative to that of x = 0; HUGE for what need not be solved. enough: tells of a
     stack of x which part of their gradients may be left, 1 if they are near enough as they are; where that is known.
     """
 
@@ -67,17 +69,18 @@ class Spectrum(NamedTuple):
     """What conjugate gradients have seen of the eigenvalues of `A^T A`, in each system.
 
     left: of a component of the error along an eigenvector, for each of EIGENVALUES. largest: eigenvalue, as a column.
+    steps: so far, of all systems together.
     """
 
     left: Array
     largest: Array
+    steps: Array
 
     def condition(self, missing: Array) -> Array:
-        """Of A, or a little more, as each system saw it, which misses its solution by so much.
+        """Of A, or a little more, as seen by each system, which misses its solution by so much.
 
-        What is left falls from 1 at eigenvalue 0 to 0 at the smallest that there is. No more than `missing` is left of
-        anything: had a component of size sqrt(missing) an eigenvalue so small that more than that is left, it would
-        show.
+        What is left of a component falls, from all of it at eigenvalue 0 to nothing at the smallest that A has. Where a
+        part sqrt(missing) or more would be left, A has no eigenvalue: any component but a tiny one would be missed.
         """
         xp = namespace(self.left)
         level = xp.sqrt(missing)[:, None]
@@ -85,6 +88,12 @@ class Spectrum(NamedTuple):
         passed = (self.left <= level) | (self.left > below + level)
         smallest = xp.where(passed, EIGENVALUES, 1.0).min(axis=1)
         return xp.sqrt(self.largest[:, 0] / (EIGENVALUES[1] * smallest))
+
+
+def nothing_seen(x: Array) -> Spectrum:
+    """Before the first step, of a stack of x."""
+    xp = namespace(x)
+    return Spectrum(xp.ones((x.shape[0], len(EIGENVALUES))), xp.zeros((x.shape[0], 1)), xp.asarray(0))
 
 
 class _Rounds(NamedTuple):
@@ -125,18 +134,17 @@ def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple
         step, spectrum = _correction(linear, now.level, given)
         new = look(old.x + xp.where(on[:, None], step, 0.0), old.target, on[-1])
         before, after = _norms(old.slope), _norms(new.slope)
-        stuck = on & (new.target == old.target).all(axis=1) & ~(after <= 0.5 * before)
-        in_vain = (stuck & ~(after < before))[:, None]
-        pairs = zip((*old, *now.spectrum), (*new, *spectrum), strict=True)
+        behind = on & (new.target == old.target).all(axis=1) & ~(after <= enough(new))
+        in_vain = (behind & ~(after < before))[:, None]
+        pairs = zip((*old, *now.spectrum[:2]), (*new, *spectrum[:2]), strict=True)
         *fit, left, largest = (xp.where(in_vain, one, other) for one, other in pairs)
         at_last = now.level == finest
-        level, held = now.level + (stuck.any() & ~at_last), now.held | (stuck & at_last)
-        return _Rounds(Fit(*fit), Spectrum(left, largest), level, held, now.rounds + 1)
+        level = now.level + ((behind & ~(after <= WORTHWHILE * before)).any() & ~at_last)
+        held = now.held | (behind & ~(after <= STUCK * before) & at_last)
+        return _Rounds(Fit(*fit), Spectrum(left, largest, spectrum.steps), level, held, now.rounds + 1)
 
-    size = systems.x.shape[0]
-    unseen = Spectrum(xp.ones((size, len(EIGENVALUES))), xp.zeros((size, 1)))
-    begin = look(systems.x, systems.target, systems.tolerance[-1] < xp.inf)
-    start = _Rounds(begin, unseen, xp.asarray(0), systems.tolerance < 0, xp.asarray(0))
+    begin = look(systems.x, systems.target, systems.tolerance[-1] < HUGE)
+    start = _Rounds(begin, nothing_seen(systems.x), xp.asarray(0), systems.tolerance < 0, xp.asarray(0))
     found: _Rounds = loops.until(unfinished, improve, start)
     return found.fit, found.spectrum
 
@@ -147,7 +155,8 @@ def _correction(linear: Linear, level: Array, given: tuple[Any, ...]) -> tuple[A
     choice = finest
     for k in reversed(range(len(rough))):
         choice = partial(linear.loops.branch, level == k, rough[k], choice)
-    return choice()
+    step, spectrum = choice()
+    return step, spectrum
 
 
 class _Descent(NamedTuple):
@@ -188,7 +197,8 @@ class ConjugateGradients(NamedTuple):
 
         start = _Descent(0 * b, b, b, (b * b).sum(axis=1), spectrum, spectrum.left, xp.asarray(0))
         end: _Descent = self.loops.until(unfinished, step, start)
-        return size[:, None] * end.d.astype("float64"), end.spectrum
+        seen = end.spectrum._replace(steps=spectrum.steps + end.steps)
+        return size[:, None] * end.d.astype("float64"), seen
 
     def _step(self, now: _Descent, on: Array) -> _Descent:
         """What is off takes steps of length zero."""
@@ -204,7 +214,7 @@ class ConjugateGradients(NamedTuple):
         ahead = xp.clip(left + turn * now.ahead, -HUGE, HUGE)
         # `A^T A` seen along the directions is `B^T B`, and B has two entries per row: this is their sum, squared
         largest = xp.where(on[:, None], (1 + xp.sqrt(turn)) ** 2 / (length + tiny), 0)
-        spectrum = Spectrum(left, xp.maximum(now.spectrum.largest, largest))
+        spectrum = Spectrum(left, xp.maximum(now.spectrum.largest, largest), now.spectrum.steps)
         return _Descent(d, residual, direction, power, spectrum, ahead, now.steps + 1)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.coincidences import structured, structured_influence
-from phaselect.equations.least_squares import Fit, Spectrum, Systems, least_squares
+from phaselect.equations.least_squares import HUGE, Fit, Spectrum, Systems, least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.problem.normalised import Normalised
 
@@ -22,6 +22,8 @@ WEAK = 1e-5
 """What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
 signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more closer to 1, between groups that have none.
 """
+EPS = 2.0**-52
+"""The precision of float64."""
 BY_CHANCE = 1e-4
 """Share of measurements that may be tied to the first by less than that, by chance."""
 
@@ -47,8 +49,9 @@ class Support(NamedTuple):
 
     linked: does every measurement hang together with the first, a few through the last? images: of two random points,
     which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
-    structured: has A zeros, or repeated magnitudes in its rows or in K? condition: of A, or a bound on it. rounding:
-    relative precision of the data. asked: for an answer that is not worth it nothing is, and the rest means nothing.
+    structured: has A zeros, or repeated magnitudes in its rows or in K? firm: is the condition of A such that rounding
+    makes up no ties? rounding: relative precision of the data. asked: where an answer is not worth it, nothing is
+    asked, and the rest means nothing. steps: of conjugate gradients that it took, the answer included.
     """
 
     full_rank: Array
@@ -56,9 +59,10 @@ class Support(NamedTuple):
     images: Array
     unseen: Array
     structured: Array
-    condition: Array
+    firm: Array
     rounding: Array
     asked: Array
+    steps: Array
 
 
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
@@ -110,9 +114,9 @@ def _settled(
     systems, images = Systems((signs * problem.y)[None], x[None], xp.asarray([problem.matrix.accuracy.exact])), None
     if probe is not None:
         questions, images = _questions(problem, probe)
-        pairs = zip(questions[:3], systems[:3], strict=True)
-        systems = Systems(*(xp.concatenate(pair) for pair in pairs), questions.enough)
-    systems = systems._replace(tolerance=xp.where(worth, systems.tolerance, xp.inf))
+        target, start, tolerance = map(xp.concatenate, zip(questions[:3], systems[:3], strict=True))
+        systems = Systems(target, start, tolerance, questions.enough)
+    systems = systems._replace(tolerance=xp.where(worth, systems.tolerance, HUGE))
     fit, spectrum = least_squares(problem.linear, systems, mend)
     own = Fit(*(values[-1] for values in fit))
     answer = _answer(problem, own.x, xp.where(problem.y > 0, signs_of(own.target), signs), own.target - own.z)
@@ -139,7 +143,7 @@ def _questions(problem: Normalised, probe: Probe) -> tuple[Systems, Array]:
         distance = xp.sqrt(((x[0] - points[0]) ** 2).sum())
         return accuracy.null / (distance + 1e-300) * (xp.arange(x.shape[0]) == 0)
 
-    tolerance = xp.asarray([accuracy.probe, accuracy.ties, accuracy.ties])
+    tolerance = xp.asarray([accuracy.exact, accuracy.ties, accuracy.ties])
     return Systems(xp.concatenate([images[:1], units]), xp.concatenate([points[1:], zeros]), tolerance, enough), images
 
 
@@ -152,16 +156,20 @@ def _support(problem: Normalised, probe: Probe, images: Array, fit: Fit, spectru
     few = (~first).sum() <= max(1.0, BY_CHANCE * problem.m_rows)
     linked = first.all() | (few & first[-1] & (first | last).all())
     special = structured(matrix.some_rows(probe.rows)) | matrix.has_zeros() | structured_influence(fit.z[1])
-    condition = spectrum.condition(distance[None])[0] if matrix.known_condition is None else matrix.known_condition
+    condition, computed = matrix.known_condition, 100 * EPS * problem.m_rows**0.5
+    if condition is None:
+        condition, computed = spectrum.condition(distance[None])[0], max(computed, matrix.accuracy.ties)
+    firm = condition * xp.maximum(problem.rounding, computed) < WEAK  # else rounding, of data or here, makes up ties
     return Support(
         full_rank=distance < matrix.accuracy.null,
         linked=linked,
         images=images,
         unseen=unseen,
         structured=special,
-        condition=condition,
+        firm=firm,
         rounding=problem.rounding,
         asked=xp.asarray(asked),
+        steps=spectrum.steps,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 BLOCK_ROWS, FEW_ROWS = 4096, 64
 ENTRIES_LIMIT = 2000
 """Up to so many columns the entries of an operator are computed, where they are needed, one column at a time."""
-ACCURACY = Accuracy(exact=1e-15, probe=1e-11, ties=1e-8, null=1e-5, handover=1e-10)
+ACCURACY = Accuracy(exact=1e-15, ties=1e-8, null=1e-5, handover=1e-10)
 """In float64. An unlucky pair of points hides a null direction with probability 1e-5."""
 LARGE = 1 << 21
 """Entries of an A from which least squares goes faster in float32; that takes a copy of a float64 A for its time."""
@@ -95,16 +95,12 @@ class InMemory:
         return kept
 
     def linear(self, scale: Vector) -> Linear:
-        """Corrected by the SVD if there is one, else by conjugate gradients."""
-        kept = self._kept.get("ridge")
+        """Corrected by the SVD, if there is one, and by conjugate gradients."""
+        correct, kept = self._corrections(scale), self._kept.get("ridge")
         if kept is not None and np.array_equal(kept.scale, scale):
             regression = kept.at(0.0)
-            correct: Any = (lambda residual, slope, enough, spectrum: (regression.estimate(residual), spectrum),)
-        else:
-            correct = self._corrections(scale)
-        return Linear(
-            lambda x, target: self._look(scale, x, target), lambda z: self.backproject(scale * z), correct, loops
-        )
+            correct = (lambda residual, slope, enough, spectrum: (regression.estimate(residual), spectrum), *correct)
+        return Linear(partial(self._look, scale), lambda z: self.backproject(scale * z), correct, loops)
 
     def _look(self, scale: Vector, x: Stack, target: Stack) -> tuple[Stack, Stack]:
         """`A x` and `A^T (target - A x)`: two products."""
@@ -113,7 +109,7 @@ class InMemory:
 
     def _corrections(self, scale: Vector) -> tuple[Any, ...]:
         """In float64."""
-        normal = self._normal(lambda x, target: self._look(scale, x, target))
+        normal = self._normal(partial(self._look, scale))
         return (ConjugateGradients(normal, "float64", GAIN["float64"], 2 * self.shape[1], loops),)
 
     def _normal(self, look: Callable[[Stack, Stack], tuple[Stack, Stack]]) -> Callable[[Stack, Any], Stack]:
@@ -212,8 +208,12 @@ class Dense(InMemory):
         copied = self.A.dtype == np.float64
         if self.A.size < LARGE or (copied and self.A.nbytes / 2 > ROOM * free_bytes()):
             return fine
-        narrow = cache(lambda: (_float32_rows(self.A, scale), np.ones_like(scale)) if copied else (self.A, scale))
-        normal = self._normal(lambda x, target: residual_pass(*narrow(), x, target))
+        copy = cache(lambda: (_float32_rows(self.A, scale), np.ones_like(scale)) if copied else (self.A, scale))
+
+        def look(x: Stack, target: Stack) -> tuple[Stack, Stack]:
+            return residual_pass(*copy(), x, target)  # type: ignore[call-arg]
+
+        normal = self._normal(look)
         gradients = ConjugateGradients(normal, "float32", GAIN["float32"], CG_STEPS, loops)
 
         def rough(*given: Any) -> Any:

@@ -81,7 +81,7 @@ class DeviceMatrix:
         With a half-precision copy least squares takes over early, and mends many signs at once.
         """
         exact = 1e-15 if self.A.dtype == "float64" else 1e-11
-        return Accuracy(exact, probe=1e-9, ties=1e-8, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+        return Accuracy(exact, ties=1e-8, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
 
     @property
     def rounding(self) -> float:
@@ -134,7 +134,7 @@ class DeviceMatrix:
             return z, self.apply_transposed(scale * (target - z))
 
         copies = [Copy(self.A)] if self.half is None else [self.half, Copy(self.A)]
-        correct = tuple(self._gradients(copy, scale) for copy in copies)
+        correct: Any = tuple(self._gradients(copy, scale) for copy in copies)
         return Linear(look, lambda z: self.apply_transposed(scale * z), correct, loops)
 
     def _gradients(self, copy: Copy, scale: Array) -> ConjugateGradients:
