@@ -1,6 +1,6 @@
 """Approximate message passing with annealed temperature and regulariser (alg:AMP); see equations/amp_iteration.py.
 
-An iteration is one pass over A, and memory is A plus O(M + N).
+An iteration is one pass over A, and memory is A plus O(M + N), until the answer is refined.
 """
 
 from __future__ import annotations
