@@ -13,6 +13,8 @@ from phaselect.experiments.costs import power_law
 
 SECTION = "growth"
 ALPHA = 1.3
+COPIED = 1.6
+"""Memory that we want a CPU to take, in units of A: A, while it is refined a copy in float32, and a little."""
 
 
 def tasks(machine: Machine, plan: Plan) -> list[Task]:
@@ -55,7 +57,7 @@ def _memory(machine: Machine, n: int, found: dict[int, Footprint]) -> Measuremen
     taken, bound = found[n].bytes, machine.itemsize * n * round(ALPHA * n) / 1e6
     if taken is None:
         return Measurement(None, "MB", "this system does not tell", bound=bound)
-    limit = 1.1 * bound if machine.device == "cpu" and n >= 1000 else None  # a GPU holds a copy in half precision
+    limit = COPIED * bound if machine.device == "cpu" and n >= 1000 else None
     return Measurement(taken / 1e6, "MB", "peak, A included; bound: A alone", bound=bound, limit=limit)
 
 

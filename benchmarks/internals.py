@@ -20,7 +20,9 @@ from phaselect.backends.host.flips import field_kernel, population_kernel, spect
 from phaselect.backends.host.random import Chains, random_chains
 from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
+from phaselect.equations.least_squares import nothing_seen
 from phaselect.experiments.revision import git_revision
+from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers import restarts
 from phaselect.solvers.cohort import Alone, Cohort
@@ -111,6 +113,23 @@ def spectral_anneal(spectral: SpectralRidge, v: NDArray[Any], mu: NDArray[Any], 
     spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, mu, 1 / mu, proposals, residual, state)
 
 
+def descent(problem: Instance, systems: int = 4) -> Callable[[], int]:
+    """Conjugate gradients on so many systems, as far as a round goes, by the first way to correct them; their steps."""
+    own = problem.normalised
+    own = own._replace(matrix=own.matrix.ready)
+    slope = np.random.default_rng(0).standard_normal((systems, own.n))
+
+    def run() -> int:
+        with one_blas_thread():
+            return int(own.compiled(_descent)(own, slope)[1].steps)
+
+    return run
+
+
+def _descent(problem: Normalised, slope: Any) -> Any:
+    return problem.linear.correct[0](slope, slope, 0 * slope[:, 0], nothing_seen(slope))
+
+
 # devices of JAX, imported when asked for: a CPU does without
 
 
@@ -190,3 +209,29 @@ def watched() -> Iterator[dict[str, float]]:
             for owner, attribute in places:
                 stack.enter_context(patch.object(owner, attribute, timed(name, getattr(owner, attribute))))
         yield spent
+
+
+class Parts(NamedTuple):
+    """Seconds of a run, and of them those after its loop; iterations of message passing, and steps of what follows."""
+
+    seconds: float
+    finish: float
+    iterations: int
+    steps: int
+    certified: bool
+
+
+def in_parts(solve: Callable[[], Result]) -> Parts:
+    """A run of message passing, timed in parts."""
+    steps, honest = [], Cohort.settle
+
+    def settle(cohort: Cohort, candidates: NDArray[Any]) -> Any:
+        answers, support = honest(cohort, candidates)
+        steps.append(int(support.steps.max()))
+        return answers, support
+
+    with watched() as spent, patch.object(Cohort, "settle", settle):
+        began = time.perf_counter()
+        result = solve()
+        seconds = time.perf_counter() - began
+    return Parts(seconds, spent["finish"], iterations(result), sum(steps), result.certified)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.rows import Measurement
-from phaselect import Result
+from phaselect import Instance, Result
 
 
 class Footprint(NamedTuple):
@@ -72,6 +72,12 @@ class Machine(Protocol):
 
     def iterations(self, n: int, alpha: float, dtype: str) -> Iterations:
         """AMP iterations on a random instance."""
+
+    def drawn(self, n: int, alpha: float, seed: int) -> Instance:
+        """A random instance where it is solved, of which nothing is computed yet."""
+
+    def peak(self) -> float | None:
+        """Bytes that were in use at most since the benchmarks began; None where a process of its own must tell."""
 
     def load(self, n: int, alpha: float, seed: int) -> Callable[[float], Result]:
         """Put a random instance where it is solved; returns what solves it within so many seconds."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.fresh import printed
 from benchmarks.host import host, memory_bytes
-from benchmarks.instances import MU, couplings_at, instance, retyped
+from benchmarks.instances import MU, blind, couplings_at, instance, retyped
 from benchmarks.internals import (
     Couplings,
     field_kernel,
@@ -24,7 +24,7 @@ from benchmarks.internals import (
 from benchmarks.machine import Footprint, Iterations, Kernel, Mover
 from benchmarks.rows import Measurement
 from benchmarks.timing import best_seconds
-from phaselect import Result, gaussian_instance, solve
+from phaselect import Instance, Result, gaussian_instance, solve
 
 COPIES = 16
 PROPOSALS = 2_000_000
@@ -66,6 +66,14 @@ class OnCPU:
         return Iterations(
             message_passing(problem, count), lambda: [(whole.A @ x, whole.A.T @ g) for _ in range(count)], count
         )
+
+    def drawn(self, n: int, alpha: float, seed: int) -> Instance:
+        """In memory."""
+        return blind(gaussian_instance(n, alpha, seed=seed))
+
+    def peak(self) -> None:
+        """See `footprint`."""
+        return None
 
     def load(self, n: int, alpha: float, seed: int) -> Callable[[float], Result]:
         """`solve`, checks of A and y included."""

@@ -163,6 +163,11 @@ class OnGPU:
         gc.collect()  # the one before may hang in a cycle, and there may be no room for two
         return gaussian_batch(n, alpha, seeds=[seed]).instance(device=self.at, dtype=dtype)
 
+    def peak(self) -> float | None:
+        """Of the device since it was first used."""
+        found = (self.at.memory_stats() or {}).get("peak_bytes_in_use")
+        return None if found is None else float(found)
+
     def _timed_run(self, n: int, alpha: float, seed: int) -> tuple[float, int, bool]:
         """Seconds, iterations and success; the instance is gone from the device when the next one is drawn."""
         solve = self.load(n, alpha, seed)
@@ -173,5 +178,4 @@ class OnGPU:
         """The peak is that of the device since it was first used, A and its making included."""
         runs = [self._timed_run(n, alpha, seed) for seed in seeds]
         times, counts, certified = zip(*runs, strict=True)
-        stats = self.at.memory_stats() or {}
-        return Footprint(median(times), stats.get("peak_bytes_in_use"), int(median(counts)), sum(certified))
+        return Footprint(median(times), self.peak(), int(median(counts)), sum(certified))

@@ -94,6 +94,13 @@ TEXTS = {
         N. The last column is one read of A for each iteration of message passing; finish and certificate are not in
         it.""",
     ),
+    "finish": (
+        "Refinement and certificate",
+        """What comes after message passing, which is the reference: x to all digits and the systems of the certificate,
+        solved together by conjugate gradients, one read of A per step for all. A step reads a float32 copy of A once on
+        a CPU, one in half precision twice on a GPU: that, at the bandwidth measured in the same run, is its bound. Best
+        of three runs on one instance, compiled before.""",
+    ),
     "growth": (
         "Growth with N",
         """Message passing with its finish and certificate at alpha = 1.3. The exponents are slopes of least squares on

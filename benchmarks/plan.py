@@ -21,6 +21,7 @@ class Plan:
     instances: int  # solved at each N and alpha
     time_limit: float  # seconds per solve, up to N = 1000
     growth: tuple[int, ...]
+    finish: tuple[tuple[int, float, float | None], ...] = ()  # N, alpha, seconds wanted; A must grow
     shares: tuple[tuple[int, float, int, float | None], ...] = ()  # N, alpha, instances, least share wanted
     annealers_memory: tuple[int, ...] = ()  # N of the peaks of memory of SVD and SA
     comparisons: tuple[int, ...] = ()  # N of the Metropolis kernels against the paper's pseudo-code and one another
@@ -50,6 +51,7 @@ PLANS = {
         instances=3,
         time_limit=2.0,
         growth=(400, 800, 1600, 3200),
+        finish=((3200, 1.3, None), (6000, 1.2, None)),
         shares=((400, 1.2, 100, 0.95), (400, 1.15, 20, None)),
         annealers_memory=(2000,),
         comparisons=(100, 200, 400, 800),
@@ -69,6 +71,7 @@ PLANS = {
         instances=2,
         time_limit=1.0,
         growth=(300, 600, 1200),
+        finish=((1600, 1.3, None),),
         annealers_memory=(1000,),
         comparisons=(200,),
         measuring=(100, 400),
@@ -86,6 +89,7 @@ PLANS = {
         instances=3,
         time_limit=3.0,
         growth=(3200, 10_000, 30_000, 100_000),
+        finish=((10_000, 1.3, None), (100_000, 1.15, 10.0), (100_000, 1.3, 5.0)),
     ),
     ("gpu", True): Plan(
         kernels=(200,),
@@ -98,6 +102,7 @@ PLANS = {
         instances=2,
         time_limit=2.0,
         growth=(3200, 10_000, 30_000),
+        finish=((10_000, 1.3, None),),
     ),
 }
 """Plans by device and by whether it is to be quick; a section that a plan has no sizes for has no rows."""

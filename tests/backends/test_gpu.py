@@ -171,10 +171,10 @@ def test_least_squares_and_the_certificate_with_the_copy(large):
     assert float(answer.fit) < 1e-18
     assert float(answer.excess) < EXACT
     np.testing.assert_allclose(np.asarray(answer.x), own.x0, atol=1e-8)
-    support = own.compiled(examine)(own, *probes(own.y, np.zeros(own.n)))
+    support = own.compiled(examine)(own, probes(own.y, np.zeros(own.n)))
     assert bool(support.full_rank)
     assert bool(support.linked)
     with on(None):
         twins = Instance(large.A.at[:, 4].set(large.A[:, 17]), large.y).normalised
     twins = twins._replace(matrix=twins.matrix.ready)
-    assert not bool(twins.compiled(examine)(twins, *probes(own.y, np.zeros(own.n))).full_rank)
+    assert not bool(twins.compiled(examine)(twins, probes(own.y, np.zeros(own.n))).full_rank)

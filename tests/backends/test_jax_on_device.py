@@ -12,6 +12,7 @@ import pytest
 from phaselect import AMP, InputError, Instance, gaussian_batch, load
 from phaselect.backends.jax import devices, on_device
 from phaselect.backends.jax.on_device import DeviceMatrix
+from phaselect.equations.least_squares import nothing_seen
 from tests.backends.shapes import PROBLEM, ROWS, N, there
 
 
@@ -43,11 +44,14 @@ def test_a_copy_in_memory_for_what_cannot_be_compiled():
 def products(problem, x, z):
     residual = problem.y - problem.forward(x)
     beliefs = x, 0.7, 0.5, 0.3, z, residual
-    correct = problem.linear.correct(residual, problem.adjoint(residual), 0.0)
+    linear, stack = problem.linear, jnp.stack([residual, z])
+    slope = linear.adjoint(stack)
+    correct = linear.correct[0](stack, slope, jnp.zeros(2), nothing_seen(slope))
     return (
         problem.forward(x),
         problem.adjoint(z),
         problem.with_message_pass(False, lambda pass_over: pass_over(*beliefs)),
+        linear.look(jnp.stack([x, 2 * x]), stack),
         correct,
         problem.ridge.B,
     )

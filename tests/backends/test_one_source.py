@@ -9,9 +9,10 @@ import pytest
 
 from phaselect import Instance
 from phaselect.equations.amp_iteration import Beliefs, iteration
+from phaselect.equations.arrays import namespace
 from phaselect.equations.greedy import greedy_flips
 from phaselect.equations.langevin_step import kick_size, langevin_step
-from phaselect.equations.least_squares import least_squares
+from phaselect.equations.least_squares import Systems, least_squares
 from phaselect.equations.regression import sign_columns
 from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import estimate_columns, sign_overlap
@@ -131,19 +132,22 @@ def test_columns_of_signs(lam):
         assert by_v["m"][-1] == pytest.approx(1)
 
 
-def fit(problem, target, x):
-    return least_squares(problem.linear, target, x, 1e-10)
+def fit(problem, targets, x):
+    """Two systems, of which one is not to be solved as far."""
+    return least_squares(problem.linear, Systems(targets, x, namespace(problem.y).asarray([1e-10, 1e-8])))[0]
 
 
 def fit_and_mend(problem, target, x):
-    return least_squares(problem.linear, target, x, 1e-10, mend=True)
+    return least_squares(problem.linear, Systems(target, x, namespace(problem.y).asarray([1e-10])), mend=True)[0]
 
 
 def test_least_squares():
     own = in_other_units().normalised
-    found = agree(fit, SIGNS[0] * own.y, X, error=1e-8)  # each stops where its gradient is small enough
-    expected = np.linalg.lstsq(own.scale[:, None] * own.matrix.entries(), SIGNS[0] * own.y, rcond=None)[0]
-    np.testing.assert_allclose(found.x, expected, atol=1e-8)
+    targets = SIGNS[:2] * own.y
+    found = agree(fit, targets, np.stack([X, 0 * X]), error=1e-6)  # each stops where its gradient is small enough
+    A = own.scale[:, None] * own.matrix.entries()
+    for x, target, error in zip(found.x, targets, (1e-8, 1e-6), strict=True):
+        np.testing.assert_allclose(x, np.linalg.lstsq(A, target, rcond=None)[0], atol=error)
 
 
 def test_least_squares_with_mending():
@@ -151,9 +155,9 @@ def test_least_squares_with_mending():
     own = in_other_units().normalised
     wrong = own.signs.copy()
     wrong[np.argsort(own.y)[:2]] *= -1
-    found = agree(fit_and_mend, wrong * own.y, 0 * X, error=1e-8)
-    np.testing.assert_array_equal(np.sign(found.target), own.signs)
-    np.testing.assert_allclose(found.x, own.x0, atol=1e-8)
+    found = agree(fit_and_mend, (wrong * own.y)[None], 0 * X[None], error=1e-8)
+    np.testing.assert_array_equal(np.sign(found.target[0]), own.signs)
+    np.testing.assert_allclose(found.x[0], own.x0, atol=1e-8)
 
 
 def in_roundings(refine):
@@ -183,14 +187,15 @@ def test_the_answer():
     assert found == {"m": pytest.approx(1), "O": 1, "mse_x": pytest.approx(0, abs=1e-20)}
 
 
-def asked(problem, points, rows):
-    """A bound on the condition follows from what rounding leaves, which is another on each backend."""
-    return examine(problem, points, rows)._replace(condition=0.0)
+def asked(problem, probe):
+    """What is missed of a point that is found is rounding, and is another on each backend."""
+    found = examine(problem, probe)
+    return found._replace(unseen=found.unseen * ~found.full_rank, steps=0)
 
 
 def test_what_the_certificate_asks():
     own = in_other_units().normalised
-    support = agree(asked, *probes(own.y, np.zeros(N)), error=1e-6)
+    support = agree(asked, probes(own.y, np.zeros(N)), error=1e-6)
     assert support.full_rank
     assert support.linked
     A = own.scale[:, None] * own.matrix.entries()
@@ -199,7 +204,7 @@ def test_what_the_certificate_asks():
         np.testing.assert_allclose(agree(influence, i, error=1e-6), K[:, i], atol=1e-6)
     A = PROBLEM.A.copy()
     A[:, 4] = A[:, 17]
-    assert not agree(asked, *probes(own.y, np.zeros(N)), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
+    assert not agree(asked, probes(own.y, np.zeros(N)), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
 
 
 def iterate(problem, beliefs, mu, lam, psi):

@@ -1,8 +1,10 @@
 """What the sections measure."""
 
 import json
+import re
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from benchmarks.rivals import Outcome
 from benchmarks.rows import measured
 
 from benchmarks import (
+    finish,
     fresh,
     growth,
     measuring,
@@ -71,6 +74,24 @@ def test_exponents_of_power_laws(tiny):
     rows = {row.what: row for row in map(measured, growth.tasks(on_cpu.OnCPU(), TINY))}
     assert rows["exponent of time"].found.value == pytest.approx(2)
     assert rows["exponent of memory"].found.value == pytest.approx(2)
+
+
+def test_the_finish_is_what_follows_message_passing(tiny, monkeypatch):
+    """Made slow, it takes nearly all of the time."""
+    settle = Cohort.settle
+
+    def slow(self, candidates):
+        time.sleep(0.2)
+        return settle(self, candidates)
+
+    monkeypatch.setattr(Cohort, "settle", slow)
+    rows = finish.tasks(on_cpu.OnCPU(), replace(TINY, finish=((50, 1.8, 9.0),)))
+    whole, after, step, memory = (measured(row).found for row in rows)
+    assert re.fullmatch(r"certified; \d+ iterations of message passing, [1-9]\d+ steps", whole.detail)
+    assert 0.2 < after.value < whole.value < after.value + 0.2
+    assert after.reference == pytest.approx(whole.value - after.value)
+    assert step.value > 0
+    assert "growth" in memory.detail
 
 
 def test_memory_of_a_process_of_its_own():

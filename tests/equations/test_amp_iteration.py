@@ -75,13 +75,24 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     np.testing.assert_allclose(split.x, whole.x, rtol=1e-9, atol=1e-11)
 
 
-def test_normal_pass():
-    for dtype, m_rows in ((np.float64, 55), (np.float32, 57)):
-        A = np.random.default_rng(0).standard_normal((m_rows, 13)).astype(dtype)
-        p = np.random.default_rng(1).standard_normal(13)
-        scale = np.random.default_rng(2).uniform(0.5, 2, m_rows)
-        rows = scale[:, None] * A.astype(float)
-        np.testing.assert_allclose(passes.normal_pass(A, scale, p), rows.T @ (rows @ p), rtol=1e-12)
+@pytest.mark.parametrize(
+    ("dtype", "compute", "error"),
+    [("float64", "float64", 1e-13), ("float32", "float64", 1e-13), ("float32",) * 2 + (1e-5,)],
+)
+@pytest.mark.parametrize("vectors", [1, 2, 3, 4])
+def test_residual_pass(dtype, compute, error, vectors, monkeypatch):
+    """Any number of vectors, and rows that fill no fours; in one block, and in several."""
+    rng = np.random.default_rng(0)
+    A, scale = rng.standard_normal((57, 13)).astype(dtype), rng.uniform(0.5, 2, 57)
+    x, target = rng.standard_normal((vectors, 13)).astype(compute), rng.standard_normal((vectors, 57)).astype(compute)
+    rows = scale[:, None] * A.astype(float)
+    z = x @ rows.T
+    for block_bytes in (passes.BLOCK_BYTES, 512):
+        monkeypatch.setattr(passes, "BLOCK_BYTES", block_bytes)
+        found = passes.residual_pass(A, scale, x, target)
+        assert found[0].dtype == found[1].dtype == compute
+        for one, expected in zip(found, (z, (target - z) @ rows), strict=True):
+            np.testing.assert_allclose(one, expected, rtol=0, atol=error * np.abs(expected).max())
 
 
 def test_divergence():

@@ -70,4 +70,4 @@ def test_the_rows_of_the_figure():
 
 def test_no_fewer_copies_than_one():
     rows = runs(50, 1.1, 2.0, instances=12)
-    assert 0.0 <= copies_50(Table(stack([rows]), {})).low
+    assert copies_50(Table(stack([rows]), {})).low >= 0.0

@@ -31,7 +31,7 @@ from phaselect.backends.jax import devices
 from phaselect.problem.ensembles import InstanceBatch, as_batch
 from phaselect.solvers import cohort, loop, restarts
 from phaselect.solvers.certificate.judge import judge, probes
-from phaselect.solvers.finish import Answer, examine
+from phaselect.solvers.finish import Answer, Probe, examine
 from phaselect.solvers.verdict import Grade
 from tests.backends.shapes import ANNEAL, EXACT, PLAN, PROBLEMS, ROWS, N, close_to, unsolvable
 from tests.solvers.matrices import bridge_of_zero, instance, lonely_measurement, repeated, sparse_signal
@@ -235,7 +235,7 @@ def test_ties_of_the_whole_are_not_enough():
     for k, (one, grade) in enumerate([(MEMBERS[0], Grade.CERTIFIED), (problem, Grade.AMBIGUOUS)]):
         own = one.normalised
         answer = Answer(own.x0, own.signs, np.float64(0), np.float64(0))
-        support = examine(own, *probes(own.y, np.zeros(own.n)))._replace(linked=True)
+        support = examine(own, probes(own.y, np.zeros(own.n)))._replace(linked=True)
         assert judge(lambda k=k: members.member(k), own.y, answer, support).grade is grade
 
 
@@ -481,11 +481,12 @@ def test_memory_is_planned_for_what_is_used(solver, dtype):
         members = cohort.Cohort(solver, problem, cohort.Together(jax.devices("cpu")[0]))
         state = members.start(plan[0], drawn, None)
         taken = []
+        probe = Probe(jnp.ones((count, 2, n)), jnp.zeros((count, 8), int))
         for function, arguments, axes in [
             (solver.advance, (state, plan.stretch(rows)), (0, 0, None)),
             (solver.measure, (state,), 0),
             (solver.candidate, (state,), 0),
-            (solver.refine, (jnp.zeros((count, n if solver.name == "amp" else rows)),), 0),
+            (solver.settle, (jnp.zeros((count, n if solver.name == "amp" else rows)), probe), 0),
         ]:
             bill = jax.jit(jax.vmap(function, axes)).lower(problem, *arguments).compile().memory_analysis()
             taken.append(bill.temp_size_in_bytes + bill.argument_size_in_bytes + bill.output_size_in_bytes)
@@ -559,7 +560,7 @@ def test_an_interrupt_of_the_restarts_is_told():
     assert [one.sweeps for one in found] == [30 + 20] * 3 + [30] * 3
 
 
-@pytest.mark.parametrize("where", ["start", "advance", "measure", "candidate", "refine", "examine", "truth"])
+@pytest.mark.parametrize("where", ["start", "advance", "measure", "candidate", "settle", "truth"])
 def test_ctrl_c_in_the_midst_of_a_program(where, together, monkeypatch):
     """Python raises it when the call returns: what the call took or gave may be gone. What is done is kept."""
     calls, method = [], getattr(cohort.Cohort, where)

@@ -2,12 +2,19 @@ import numpy as np
 
 from phaselect import Instance, gaussian_instance
 from phaselect.solvers.certificate.judge import probes
-from phaselect.solvers.finish import WORTH_REFINING, examine, refine_estimate, refine_signs, take_as_it_is
+from phaselect.solvers.finish import (
+    WORTH_REFINING,
+    examine,
+    refine_estimate,
+    refine_signs,
+    settle_estimate,
+    take_as_it_is,
+)
 
 
 def full_rank(problem):
     own = problem.normalised
-    return examine(own, *probes(own.y, np.zeros(own.n))).full_rank
+    return examine(own, probes(own.y, np.zeros(own.n))).full_rank
 
 
 def refined(problem, x):
@@ -40,6 +47,28 @@ def test_a_failure_is_left_as_it_is():
     assert given.fit > WORTH_REFINING
     np.testing.assert_array_equal(answer.x, far)
     np.testing.assert_allclose(given.fit, np.mean((own.y - np.abs(own.forward(far))) ** 2))
+
+
+def test_the_answer_and_its_support_are_those_of_each_alone():
+    """With the steps of the longer of both."""
+    own = gaussian_instance(100, 1.3, seed=0).normalised
+    near, probe = own.x0 + 1e-4 * np.random.default_rng(0).standard_normal(100), probes(own.y, np.zeros(100))
+    answer, support = settle_estimate(own, near, probe)
+    np.testing.assert_allclose(answer.x, refine_estimate(own, near).x, atol=1e-12)
+    alone = examine(own, probe)
+    np.testing.assert_allclose(support.unseen, alone.unseen, atol=1e-5)
+    np.testing.assert_array_equal(support.images, alone.images)
+    assert all(getattr(one, name) for one in (support, alone) for name in ("full_rank", "linked", "firm", "asked"))
+    assert alone.steps <= support.steps < 1.7 * alone.steps
+
+
+def test_nothing_is_asked_for_a_failure():
+    own = gaussian_instance(100, 1.3, seed=0).normalised
+    far = own.x0 + np.random.default_rng(0).standard_normal(100)
+    answer, support = settle_estimate(own, far, probes(own.y, np.zeros(100)))
+    np.testing.assert_array_equal(answer.x, far)
+    assert not support.asked
+    assert support.steps == 0
 
 
 def test_a_wrong_sign_at_a_tiny_magnitude_is_repaired_without_an_svd():
@@ -90,4 +119,4 @@ def test_measurements_that_hang_together():
     blocks = np.kron(np.eye(2), rng.standard_normal((20, 10)))
     for A, linked in ((rng.standard_normal((40, 20)), True), (blocks, False)):
         own = Instance(A, np.abs(A @ np.ones(20))).normalised
-        assert examine(own, *probes(own.y, np.zeros(20))).linked == linked
+        assert examine(own, probes(own.y, np.zeros(20))).linked == linked

@@ -10,6 +10,7 @@ import pytest
 from phaselect import AMP, AlternatingMinimisation, PopulationAnnealing, Schedule, Status, gaussian_instance, solve
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers import loop, restarts
+from phaselect.solvers.cohort import Cohort
 from phaselect.solvers.restarts import Stage, attempts_of
 
 SHORT = Schedule.matched(mu0=1e3, mu_max=1e12, steps=1, unit="iterations")
@@ -50,6 +51,24 @@ def test_every_attempt_draws_from_a_stream_of_its_own():
     assert len(RECORD) == 3
     for k, x in enumerate(RECORD):
         np.testing.assert_array_equal(x, stream(3, Purpose.RUN, k).standard_normal(60))
+
+
+def test_a_start_that_fits_is_examined_though_nothing_came_of_it(monkeypatch):
+    """What was found is hopeless, so that nothing was asked of A for it."""
+    calls, examine = [], Cohort.examine
+
+    def counted(self):
+        calls.append(None)
+        return examine(self)
+
+    monkeypatch.setattr(Cohort, "examine", counted)
+    hot = Schedule([1e-2], [1e2], steps=1, unit="iterations")
+    result = AMP(restarts=0).run(EASY, hot, init=EASY.x0)
+    assert np.mean((result.state.beliefs.x - EASY.normalised.x0) ** 2) > 0.1  # it left
+    assert result.certified
+    assert len(calls) == 1
+    assert AMP().run(EASY, seed=0).certified
+    assert len(calls) == 1
 
 
 def is_first(state):

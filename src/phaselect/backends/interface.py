@@ -19,13 +19,11 @@ Vector = NDArray[np.float64]
 class Accuracy(NamedTuple):
     """How far least squares goes with a matrix, as gradients relative to that of x = 0.
 
-    exact: for the answer. probe: for the probe of the rank, where a known solution missed by more than `null` shows a
-    null space. ties: for the influence of measurements on each other. handover: mse_y at which message passing hands
-    over to least squares.
+    exact: for the answer. ties: for the influence of measurements on each other. null: a known solution that is missed
+    by more than this shows a null space. handover: mse_y at which message passing hands over to least squares.
     """
 
     exact: float
-    probe: float
     ties: float
     null: float
     handover: float
@@ -105,10 +103,10 @@ class Matrix(Protocol):
         """The matrix of these rows alone."""
 
     def apply(self, x: Array) -> Array:
-        """`A x` in float64."""
+        """`A x` in float64; of one vector, or of each row of a stack."""
 
     def apply_transposed(self, z: Array) -> Array:
-        """`A^T z` in float64."""
+        """`A^T z` in float64, likewise."""
 
     def has_zeros(self) -> Array:
         """Is an entry exactly zero, as far as that can be told?"""

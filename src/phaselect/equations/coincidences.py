@@ -36,5 +36,5 @@ def structured(rows: Array) -> Array:
 
 def structured_influence(column: Array) -> Array:
     """Does a column of K, computed to six digits or so, have many zeros or repeated magnitudes?"""
-    sizes = abs(column[:FEW]) / abs(column).max()
+    sizes = abs(column[:FEW]) / (abs(column).max() + 1e-300)  # all zeros if it was not computed
     return ((sizes < ROUGHLY).mean() > MANY) | (share_repeated(sizes, ROUGHLY) > MANY)

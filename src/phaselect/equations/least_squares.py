@@ -1,32 +1,59 @@
-r"""Least squares by conjugate gradients inside iterative refinement, and signs mended on the way.
+r"""Least squares for several targets at once, by conjugate gradients inside iterative refinement.
 
-Residuals are computed in float64 from A itself; corrections come from conjugate gradients in whatever precision the
-matrix offers, as far as that precision is good for. O(M + N) memory.
+All systems go in lockstep, so that one read of A serves them all; each has coefficients of its own, and is held where
+it is once it is done. Residuals are computed in float64 from A itself; corrections come from conjugate gradients in
+whatever precision the matrix offers, as far as that is good for. Signs are mended on the way. O(M + N) memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from phaselect.equations.arrays import Array, namespace
 
 SETTLED = 1e-2
 """Part of the residual that the fit can still explain, below which what is left shows wrong signs."""
 ROUNDS = 30
+GAIN = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-9}
+"""What a round of conjugate gradients gains, by the precision of A, before the residual is computed anew."""
+WORTHWHILE, STUCK = 0.1, 0.5
+"""What a round must gain, or corrections become finer; and where they are the finest, or it was the last."""
+ENOUGH = 0.5
+"""Where the last round may end, over the tolerance."""
+EIGENVALUES = 2.0 ** (-0.5 * np.arange(96))
+"""Where conjugate gradients are watched: below the largest eigenvalue of `A^T A`, which is 1 at least for unit rows."""
+HUGE = 1e150
+"""A tolerance that everything meets; and a bound, as what is left at an eigenvalue that A does not have may grow."""
 
 
 class Linear(NamedTuple):
-    """A least-squares problem: the products with A, and how its solution is corrected.
+    """Least squares on one A; vectors come in stacks, one per row.
 
-    correct: from the residual, `A^T` times it and the size to bring that down to, to what brings x nearer.
-    loops: how loops are run, see backends.
+    look: from x and targets to `A x` and `A^T (target - A x)`, in float64. adjoint: `A^T z`. correct: ways to bring x
+    nearer, from rough to fine (see `ConjugateGradients.__call__`). loops: how loops are run, see backends.
     """
 
-    forward: Callable[[Any], Any]
+    look: Callable[[Any, Any], tuple[Any, Any]]
     adjoint: Callable[[Any], Any]
-    correct: Callable[[Any, Any, Any], Any]
+    correct: tuple[Callable[..., Any], ...]
     loops: Any
+
+
+class Systems(NamedTuple):
+    """`argmin_x |target - A x|`, nearest to the x given, for each row.
+
+    tolerance: of the gradient, relative to that of x = 0; HUGE for what need not be solved. enough: tells of a
+    stack of x which part of their gradients may be left, 1 if they are near enough as they are; where that is known.
+    """
+
+    target: Array
+    x: Array
+    tolerance: Array
+    enough: Callable[[Any], Any] = lambda x: 0.0 * x[:, 0]
 
 
 class Fit(NamedTuple):
@@ -38,73 +65,157 @@ class Fit(NamedTuple):
     slope: Array
 
 
-def least_squares(linear: Linear, target: Array, x: Array, tolerance: float, mend: bool = False) -> Fit:
-    """`argmin_x |target - A x|` nearest to the given x.
+class Spectrum(NamedTuple):
+    """What conjugate gradients have seen of the eigenvalues of `A^T A`, in each system.
 
-    tolerance: of the gradient, relative to that of x = 0. mend: flip signs of the target that are seen to be wrong.
+    left: of a component of the error along an eigenvector, for each of EIGENVALUES. largest: eigenvalue, as a column.
+    steps: so far, of all systems together.
     """
-    xp = namespace(x)
-    first = _norm(linear.adjoint(target))
 
-    def look(x: Array, target: Array) -> Fit:
-        z = linear.forward(x)
-        slope = linear.adjoint(target - z)
+    left: Array
+    largest: Array
+    steps: Array
+
+    def condition(self, missing: Array) -> Array:
+        """Of A, or a little more, as seen by each system, which misses its solution by so much.
+
+        What is left of a component falls, from all of it at eigenvalue 0 to nothing at the smallest that A has. Where a
+        part sqrt(missing) or more would be left, A has no eigenvalue: any component but a tiny one would be missed.
+        """
+        xp = namespace(self.left)
+        level = xp.sqrt(missing)[:, None]
+        below = xp.concatenate([self.left[:, 1:], self.left[:, -1:]], axis=1)
+        passed = (self.left <= level) | (self.left > below + level)
+        smallest = xp.where(passed, EIGENVALUES, 1.0).min(axis=1)
+        return xp.sqrt(self.largest[:, 0] / (EIGENVALUES[1] * smallest))
+
+
+def nothing_seen(x: Array) -> Spectrum:
+    """Before the first step, of a stack of x."""
+    xp = namespace(x)
+    return Spectrum(xp.ones((x.shape[0], len(EIGENVALUES))), xp.zeros((x.shape[0], 1)), xp.asarray(0))
+
+
+class _Rounds(NamedTuple):
+    fit: Fit
+    spectrum: Spectrum
+    level: Array  # of the corrections
+    held: Array  # systems that get no further
+    rounds: Array
+
+
+def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple[Fit, Spectrum]:
+    """Solve all systems; mend: flip signs of the last target that are seen to be wrong."""
+    xp, loops, finest = namespace(systems.x), linear.loops, len(linear.correct) - 1
+    goal = systems.tolerance * _norms(linear.adjoint(systems.target))
+
+    def look(x: Array, target: Array, mending: Array) -> Fit:
+        z, slope = linear.look(x, target)
         if not mend:
             return Fit(x, z, target, slope)
-        settled = _norm(slope) < SETTLED * _norm(target - z)
-        better = xp.where(settled, mended(target, z, x.shape[0]), target)
-        changed = (better != target).any()
-        slope = linear.loops.branch(changed, lambda: linear.adjoint(better - z), lambda: slope)
-        return Fit(x, z, better, slope)
+        settled = mending & (_norms(slope) < SETTLED * _norms(target - z))[-1]
+        last = xp.where(settled, mended(target[-1], z[-1], x.shape[1]), target[-1])[None]
+        changed = (last != target[-1:]).any()
+        back = loops.branch(changed, lambda: linear.adjoint(last - z[-1:]), lambda: slope[-1:])
+        return Fit(x, z, xp.concatenate([target[:-1], last]), xp.concatenate([slope[:-1], back]))
 
-    def unfinished(carry: tuple[Any, ...]) -> Any:
-        fit, before, rounds = carry
-        size = _norm(fit.slope)
-        stuck = ~(fit.target != before.target).any() & (size > 0.5 * _norm(before.slope)) & (rounds > 0)
-        return (rounds < ROUNDS) & (size > tolerance * first) & ~stuck
+    def enough(fit: Fit) -> Array:
+        return xp.maximum(goal, systems.enough(fit.x) * _norms(fit.slope))
 
-    def improve(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        fit, _, rounds = carry
-        step = linear.correct(fit.target - fit.z, fit.slope, 0.1 * tolerance * first)
-        return look(fit.x + step, fit.target), fit, rounds + 1
+    def going(now: _Rounds) -> Array:
+        return (_norms(now.fit.slope) > enough(now.fit)) & ~now.held
 
-    begin = look(x, target)
-    found: Fit = linear.loops.until(unfinished, improve, (begin, begin, 0))[0]
-    return found
+    def unfinished(now: _Rounds) -> Array:
+        return (now.rounds < ROUNDS) & going(now).any()
+
+    def improve(now: _Rounds) -> _Rounds:
+        old, on = now.fit, going(now)
+        given = old.target - old.z, old.slope, xp.where(on, ENOUGH * enough(old), xp.inf), now.spectrum
+        step, spectrum = _correction(linear, now.level, given)
+        new = look(old.x + xp.where(on[:, None], step, 0.0), old.target, on[-1])
+        before, after = _norms(old.slope), _norms(new.slope)
+        behind = on & (new.target == old.target).all(axis=1) & ~(after <= enough(new))
+        in_vain = (behind & ~(after < before))[:, None]
+        pairs = zip((*old, *now.spectrum[:2]), (*new, *spectrum[:2]), strict=True)
+        *fit, left, largest = (xp.where(in_vain, one, other) for one, other in pairs)
+        at_last = now.level == finest
+        level = now.level + ((behind & ~(after <= WORTHWHILE * before)).any() & ~at_last)
+        held = now.held | (behind & ~(after <= STUCK * before) & at_last)
+        return _Rounds(Fit(*fit), Spectrum(left, largest, spectrum.steps), level, held, now.rounds + 1)
+
+    begin = look(systems.x, systems.target, systems.tolerance[-1] < HUGE)
+    start = _Rounds(begin, nothing_seen(systems.x), xp.asarray(0), systems.tolerance < 0, xp.asarray(0))
+    found: _Rounds = loops.until(unfinished, improve, start)
+    return found.fit, found.spectrum
+
+
+def _correction(linear: Linear, level: Array, given: tuple[Any, ...]) -> tuple[Array, Spectrum]:
+    """By the way of that level."""
+    *rough, finest = (partial(correct, *given) for correct in linear.correct)
+    choice = finest
+    for k in reversed(range(len(rough))):
+        choice = partial(linear.loops.branch, level == k, rough[k], choice)
+    step, spectrum = choice()
+    return step, spectrum
+
+
+class _Descent(NamedTuple):
+    d: Array
+    residual: Array
+    direction: Array
+    power: Array  # of the residual
+    spectrum: Spectrum
+    ahead: Array  # of the direction, what `spectrum.left` is of the residual
+    steps: Array
 
 
 class ConjugateGradients(NamedTuple):
     """Corrections by conjugate gradients, in a precision that may be lower than that of x.
 
-    normal: `p -> A^T A p`, in `dtype`. gain: how far the residual is brought down; steps: how many at most.
+    normal: of a stack of p, and of which of them count, `A^T A p` in `dtype`. gain: how far gradients are brought down;
+    steps: how many at most.
     """
 
-    normal: Callable[[Any], Any]
+    normal: Callable[[Any, Any], Any]
     dtype: str
     gain: float
     steps: int
     loops: Any
 
-    def __call__(self, residual: Array, slope: Array, enough: Array) -> Array:
-        """`(A^T A)^-1 slope`; b is brought to unit length, so that low precision has room for it."""
-        size = _norm(slope) + 1e-300
-        b = (slope / size).astype(self.dtype)
-        least = namespace(slope).maximum(self.gain, enough / size).astype(self.dtype) ** 2
+    def __call__(self, residual: Array, slope: Array, enough: Array, spectrum: Spectrum) -> tuple[Array, Spectrum]:
+        """`(A^T A)^-1 slope`, to what is enough for each; slopes are brought to unit length, for low precision."""
+        xp = namespace(slope)
+        size = _norms(slope) + 1e-300
+        b = (slope / size[:, None]).astype(self.dtype)
+        least = (xp.clip(enough / size, self.gain, 2.0) ** 2).astype(self.dtype)
 
-        def unfinished(carry: tuple[Any, ...]) -> Any:
-            *_, power, steps = carry
-            return (steps < self.steps) & (power > least)
+        def unfinished(now: _Descent) -> Array:
+            return (now.steps < self.steps) & (now.power > least).any()
 
-        return size * self.loops.until(unfinished, self._step, (0 * b, b, b, b @ b, 0))[0].astype("float64")
+        def step(now: _Descent) -> _Descent:
+            return self._step(now, now.power > least)
 
-    def _step(self, carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        d, residual, direction, power, steps = carry
-        tiny = float(namespace(d).finfo(d.dtype).tiny)  # nothing is divided by zero, whatever A is
-        image = self.normal(direction)
-        length = power / (direction @ image + tiny)
-        residual = residual - length * image
-        left = residual @ residual
-        return d + length * direction, residual, residual + left / (power + tiny) * direction, left, steps + 1
+        start = _Descent(0 * b, b, b, (b * b).sum(axis=1), spectrum, spectrum.left, xp.asarray(0))
+        end: _Descent = self.loops.until(unfinished, step, start)
+        seen = end.spectrum._replace(steps=spectrum.steps + end.steps)
+        return size[:, None] * end.d.astype("float64"), seen
+
+    def _step(self, now: _Descent, on: Array) -> _Descent:
+        """What is off takes steps of length zero."""
+        xp = namespace(now.d)
+        tiny = float(xp.finfo(now.d.dtype).tiny)  # nothing is divided by zero, whatever A is
+        image = self.normal(now.direction, on)
+        length = xp.where(on, now.power / ((now.direction * image).sum(axis=1) + tiny), 0)[:, None]
+        residual = now.residual - length * image
+        power = (residual * residual).sum(axis=1)
+        turn = xp.where(on, power / (now.power + tiny), 0)[:, None]
+        d, direction = now.d + length * now.direction, residual + turn * now.direction
+        left = xp.clip(now.spectrum.left - length * now.ahead * EIGENVALUES, -HUGE, HUGE)
+        ahead = xp.clip(left + turn * now.ahead, -HUGE, HUGE)
+        # `A^T A` seen along the directions is `B^T B`, and B has two entries per row: this is their sum, squared
+        largest = xp.where(on[:, None], (1 + xp.sqrt(turn)) ** 2 / (length + tiny), 0)
+        spectrum = Spectrum(left, xp.maximum(now.spectrum.largest, largest), now.spectrum.steps)
+        return _Descent(d, residual, direction, power, spectrum, ahead, now.steps + 1)
 
 
 def mended(v: Array, z: Array, n: int) -> Array:
@@ -117,5 +228,5 @@ def mended(v: Array, z: Array, n: int) -> Array:
     return namespace(v).where(v * z < leverage * v**2, -v, v)
 
 
-def _norm(vector: Array) -> Array:
-    return namespace(vector).sqrt((vector**2).sum())
+def _norms(vectors: Array) -> Array:
+    return namespace(vectors).sqrt((vectors**2).sum(axis=1))

@@ -138,7 +138,8 @@ def unregularised_reaches_theory(tables: Tables) -> Finding:
 def hard_below_bayes(tables: Tables) -> Finding:
     """Copies that population annealing needs: by which law they grow, at each alpha below the threshold."""
     table = tables["hard_phase"]
-    texts, parts = [], []
+    texts: list[str] = []
+    parts: list[Said] = []
     for alpha in (alpha for alpha in sorted(table.where(kind="copies").values("alpha")) if alpha < BAYES_OPTIMAL):
         fits = {law: table.where(kind=law, alpha=alpha) for law in ("exponential", "power")}
         rate = fits["exponential"]

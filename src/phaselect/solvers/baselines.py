@@ -19,7 +19,7 @@ from phaselect.base.errors import InputError
 from phaselect.equations.signs import estimate_columns, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import EXACT_FIT, Answer, refine_estimate
+from phaselect.solvers.finish import EXACT_FIT, Answer, Probe, Support, settle_estimate
 from phaselect.solvers.protocol import Solver, Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -115,9 +115,9 @@ def _average(solver: Solver, problem: Normalised, state: EstimateState) -> Vecto
     return state.x
 
 
-def _refine(solver: Solver, problem: Normalised, candidate: Vector) -> Answer:
+def _settle(solver: Solver, problem: Normalised, candidate: Vector, probe: Probe) -> tuple[Answer, Support]:
     """Least squares on the signs of x."""
-    return refine_estimate(problem, candidate)
+    return settle_estimate(problem, candidate, probe)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class AlternatingMinimisation:
         return problem.loops.scan(temperature, state, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
 
     draw, start, work, memory, measure = _draw, _start, _work, _memory, _measure
-    stop, candidate, refine, average = _stop, _candidate, _refine, _average
+    stop, candidate, settle, average = _stop, _candidate, _settle, _average
     run = run
     run_batch = run_batch
 
@@ -202,6 +202,6 @@ class ReweightedAmplitudeFlow:
         return state._replace(mu=stretch.mu[-1], lam=stretch.lam[-1])
 
     draw, start, work, memory, measure = _draw, _start, _work, _memory, _measure
-    stop, candidate, refine, average = _stop, _candidate, _refine, _average
+    stop, candidate, settle, average = _stop, _candidate, _settle, _average
     run = run
     run_batch = run_batch

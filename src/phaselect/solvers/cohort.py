@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
 from phaselect.solvers.certificate.judge import probes
-from phaselect.solvers.finish import Answer, Support, examine, take_as_it_is, truth
+from phaselect.solvers.finish import Answer, Probe, Support, examine, take_as_it_is, truth
 from phaselect.solvers.protocol import Solver, Start
 
 Columns = dict[str, NDArray[Any]]
@@ -137,14 +137,14 @@ class Functions(NamedTuple):
     advance: Callable[..., Any]
     measure: Callable[..., Any]
     candidate: Callable[..., Any]
-    refine: Callable[..., Any]
+    settle: Callable[..., Any]
     average: Callable[..., Any]
 
 
 @cache
 def functions_of(solver: Solver) -> Functions:
     """Kept for the life of the process; solvers of the same configuration are equal."""
-    return Functions(solver.start, solver.advance, solver.measure, solver.candidate, solver.refine, solver.average)
+    return Functions(solver.start, solver.advance, solver.measure, solver.candidate, solver.settle, solver.average)
 
 
 @dataclass(frozen=True)
@@ -196,9 +196,11 @@ class Cohort:
         found: NDArray[Any] = self.place.gathered(self._call(_backprojection))
         return found
 
-    def refine(self, candidates: NDArray[Any]) -> Answer:
-        """Answers for exact data."""
-        return Answer(*self.place.gathered(self._call(functions_of(self.solver).refine, self.place.spread(candidates))))
+    def settle(self, candidates: NDArray[Any]) -> tuple[Answer, Support]:
+        """Answers for exact data, and what the certificate asks of A."""
+        own = self.place.spread(candidates), self._probe()
+        answers, support = self._call(functions_of(self.solver).settle, *own)
+        return Answer(*self.place.gathered(answers)), Support(*self.place.gathered(support))
 
     def take_as_it_is(self, x: NDArray[Any]) -> Answer:
         """Answers that are not refined."""
@@ -206,8 +208,12 @@ class Cohort:
 
     def examine(self) -> Support:
         """What the certificate asks of A."""
-        points, rows = zip(*map(probes, self.measurements(), self.backprojection()), strict=True)
-        return Support(*self.place.gathered(self._call(examine, self.place.spread(points), self.place.spread(rows))))
+        return Support(*self.place.gathered(self._call(examine, self._probe())))
+
+    def _probe(self) -> Probe:
+        """A random one for each."""
+        found: Probe = self.place.spread(list(map(probes, self.measurements(), self.backprojection())))
+        return found
 
     def truth(self, answers: Answer) -> Columns:
         """How answers compare with the truth; nan where it is not known."""

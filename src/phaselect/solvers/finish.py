@@ -1,6 +1,7 @@
 """From where a solver stopped to its answer: least squares to full precision, and what the certificate asks of A.
 
-Functions of a normalised problem, each a program of its own: for one instance, wherever A is, or mapped over a batch.
+The answer and the questions are systems with one A, solved together: the certificate shares the reads of A. Functions
+of a normalised problem, each a program of its own: for one instance, wherever A is, or mapped over a batch.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.coincidences import structured, structured_influence
-from phaselect.equations.least_squares import least_squares
+from phaselect.equations.least_squares import HUGE, Fit, Spectrum, Systems, least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.problem.normalised import Normalised
 
@@ -21,6 +22,8 @@ WEAK = 1e-5
 """What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
 signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more closer to 1, between groups that have none.
 """
+EPS = 2.0**-52
+"""The precision of float64."""
 BY_CHANCE = 1e-4
 """Share of measurements that may be tied to the first by less than that, by chance."""
 
@@ -34,13 +37,21 @@ class Answer(NamedTuple):
     excess: Array  # largest residual, in units of rounding
 
 
+class Probe(NamedTuple):
+    """What the certificate asks A with: two random points, and the numbers of some rows to look at."""
+
+    points: Array
+    rows: Array
+
+
 class Support(NamedTuple):
     """What the certificate asks of A.
 
     linked: does every measurement hang together with the first, a few through the last? images: of two random points,
     which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
-    structured: has A zeros, or repeated magnitudes in its rows or in K? condition: of A, or a bound on it. rounding:
-    relative precision of the data.
+    structured: has A zeros, or repeated magnitudes in its rows or in K? firm: is the condition of A such that rounding
+    makes up no ties? rounding: relative precision of the data. asked: where an answer is not worth it, nothing is
+    asked, and the rest means nothing. steps: of conjugate gradients that it took, the answer included.
     """
 
     full_rank: Array
@@ -48,8 +59,10 @@ class Support(NamedTuple):
     images: Array
     unseen: Array
     structured: Array
-    condition: Array
+    firm: Array
     rounding: Array
+    asked: Array
+    steps: Array
 
 
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
@@ -60,28 +73,54 @@ def take_as_it_is(problem: Normalised, x: Array) -> Answer:
     return _answer(problem, x, signs, residual)
 
 
+def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:
+    """The least-squares answer for the signs of an estimate, mended as it improves, with its support, if asked for.
+
+    A poor estimate is left as it is.
+    """
+    given = take_as_it_is(problem, x)
+    worth = given.fit < WORTH_REFINING
+    better, support = _settled(problem, x, given.signs, probe, worth, mend=True)
+    return problem.loops.choose(worth & (better.excess <= given.excess), better, given), support
+
+
+def settle_signs(problem: Normalised, signs: Array, probe: Probe | None) -> tuple[Answer, Any]:
+    """The least-squares answer for signs, with its support, if asked for."""
+    xp = namespace(problem.y)
+    return _settled(problem, xp.zeros(problem.n), signs, probe, xp.asarray(True), mend=False)
+
+
 def refine_estimate(problem: Normalised, x: Array) -> Answer:
-    """The least-squares answer for the signs of an estimate, mended as it improves; a poor one is left as it is."""
-    given, branch = take_as_it_is(problem, x), problem.loops.branch
-
-    def refined() -> Any:
-        better = _refine(problem, x, given.signs, mend=True)
-        return branch(better.excess <= given.excess, lambda: better, lambda: given)
-
-    return branch(given.fit < WORTH_REFINING, refined, lambda: given)  # type: ignore[no-any-return]
+    """The answer alone."""
+    return settle_estimate(problem, x, None)[0]
 
 
 def refine_signs(problem: Normalised, signs: Array) -> Answer:
-    """The least-squares answer for signs."""
-    return _refine(problem, namespace(problem.y).zeros(problem.n), signs, mend=False)
+    """The answer alone."""
+    return settle_signs(problem, signs, None)[0]
 
 
-def _refine(problem: Normalised, x: Array, signs: Array, mend: bool) -> Answer:
+def examine(problem: Normalised, probe: Probe) -> Support:
+    """The support alone."""
+    questions, images = _questions(problem, probe)
+    return _support(problem, probe, images, *least_squares(problem.linear, questions), asked=True)
+
+
+def _settled(
+    problem: Normalised, x: Array, signs: Array, probe: Probe | None, worth: Array, mend: bool
+) -> tuple[Answer, Any]:
+    """All systems together, that of the answer last; none of them where it is not worth it."""
     xp = namespace(problem.y)
-    found = least_squares(problem.linear, signs * problem.y, x, problem.matrix.accuracy.exact, mend)
-    own = xp.where(problem.y > 0, signs_of(found.target), signs)
-    residual = found.target - found.z
-    return _answer(problem, found.x, own, residual)
+    systems, images = Systems((signs * problem.y)[None], x[None], xp.asarray([problem.matrix.accuracy.exact])), None
+    if probe is not None:
+        questions, images = _questions(problem, probe)
+        target, start, tolerance = map(xp.concatenate, zip(questions[:3], systems[:3], strict=True))
+        systems = Systems(target, start, tolerance, questions.enough)
+    systems = systems._replace(tolerance=xp.where(worth, systems.tolerance, HUGE))
+    fit, spectrum = least_squares(problem.linear, systems, mend)
+    own = Fit(*(values[-1] for values in fit))
+    answer = _answer(problem, own.x, xp.where(problem.y > 0, signs_of(own.target), signs), own.target - own.z)
+    return answer, None if probe is None else _support(problem, probe, images, fit, spectrum, worth)
 
 
 def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Answer:
@@ -89,39 +128,57 @@ def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Ans
     return Answer(x, signs, (residual**2).mean(), excess(residual, sizes, problem.rounding))
 
 
-def examine(problem: Normalised, probe: Array, rows: Array) -> Support:
-    """The rank of A, and whether measurements hang together; `probe` is two random points, `rows` are some to look at.
+def _questions(problem: Normalised, probe: Probe) -> tuple[Systems, Array]:
+    """The systems of the certificate, and the images of the two points.
 
-    Least squares must find the one from the image of it, starting at the other: what it misses is a null direction.
+    Least squares must find the one point from the image of it, starting at the other: what it misses is a null
+    direction. Then the influence of the first measurement, and that of the last.
     """
     xp, accuracy = namespace(problem.y), problem.matrix.accuracy
-    solution, start = probe[0], probe[1]
-    images = xp.stack([problem.forward(solution), problem.forward(start)])
-    found = least_squares(problem.linear, images[0], start, accuracy.probe)
-    unseen = found.x - solution
-    weak = WEAK / problem.m_rows**0.5
-    first = influence(problem, 0)
-    by_first = abs(first) > weak
-    few = (~by_first).sum() <= max(1.0, BY_CHANCE * problem.m_rows)
+    points = xp.asarray(probe.points)
+    images, zeros = problem.forward(points), xp.zeros((2, problem.n))
+    units = 1.0 * (xp.arange(problem.m_rows) == xp.asarray([[0], [problem.m_rows - 1]]))
 
-    def ask_the_last() -> Any:
-        by_last = abs(influence(problem, problem.m_rows - 1)) > weak
-        return few & by_first[-1] & (by_first | by_last).all()
+    def enough(x: Array) -> Array:
+        distance = xp.sqrt(((x[0] - points[0]) ** 2).sum())
+        return accuracy.null / (distance + 1e-300) * (xp.arange(x.shape[0]) == 0)
 
-    linked = problem.loops.branch(by_first.all(), lambda: by_first.all(), ask_the_last)
-    special = structured(problem.matrix.some_rows(rows)) | problem.matrix.has_zeros() | structured_influence(first)
+    tolerance = xp.asarray([accuracy.exact, accuracy.ties, accuracy.ties])
+    return Systems(xp.concatenate([images[:1], units]), xp.concatenate([points[1:], zeros]), tolerance, enough), images
+
+
+def _support(problem: Normalised, probe: Probe, images: Array, fit: Fit, spectrum: Spectrum, asked: Any) -> Support:
+    """What the solutions of the certificate's systems tell."""
+    xp, matrix = namespace(problem.y), problem.matrix
+    unseen = fit.x[0] - probe.points[0]
     distance = xp.sqrt((unseen**2).sum())
-    known = problem.matrix.known_condition
-    condition = xp.sqrt(distance / accuracy.probe) if known is None else known
-    return Support(distance < accuracy.null, linked, images, unseen, special, condition, problem.rounding)
+    first, last = abs(fit.z[1:3]) > WEAK / problem.m_rows**0.5
+    few = (~first).sum() <= max(1.0, BY_CHANCE * problem.m_rows)
+    linked = first.all() | (few & first[-1] & (first | last).all())
+    special = structured(matrix.some_rows(probe.rows)) | matrix.has_zeros() | structured_influence(fit.z[1])
+    condition, computed = matrix.known_condition, 100 * EPS * problem.m_rows**0.5
+    if condition is None:
+        condition, computed = spectrum.condition(distance[None])[0], max(computed, matrix.accuracy.ties)
+    firm = condition * xp.maximum(problem.rounding, computed) < WEAK  # else rounding, of data or here, makes up ties
+    return Support(
+        full_rank=distance < matrix.accuracy.null,
+        linked=linked,
+        images=images,
+        unseen=unseen,
+        structured=special,
+        firm=firm,
+        rounding=problem.rounding,
+        asked=xp.asarray(asked),
+        steps=spectrum.steps,
+    )
 
 
 def influence(problem: Normalised, i: Array) -> Array:
     """The column of `K = A (A^T A)^-1 A^T` that belongs to measurement i."""
     xp = namespace(problem.y)
-    unit = 1.0 * (xp.arange(problem.m_rows) == i)
-    start = xp.zeros(problem.n)
-    return least_squares(problem.linear, unit, start, problem.matrix.accuracy.ties).z
+    unit = 1.0 * (xp.arange(problem.m_rows) == i)[None]
+    systems = Systems(unit, xp.zeros((1, problem.n)), xp.asarray([problem.matrix.accuracy.ties]))
+    return least_squares(problem.linear, systems)[0].z[0]
 
 
 def truth(problem: Normalised, x: Array, signs: Array) -> dict[str, Array]:

@@ -1,6 +1,6 @@
 """Approximate message passing with annealed temperature and regulariser (alg:AMP); see equations/amp_iteration.py.
 
-An iteration is one pass over A, and memory is A plus O(M + N).
+An iteration is one pass over A, and memory is A plus O(M + N), until the answer is refined.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import Answer, refine_estimate
+from phaselect.solvers.finish import Answer, Probe, Support, settle_estimate
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -175,9 +175,9 @@ class AMP:
         """The estimate of x."""
         return state.beliefs.x, namespace(state.beliefs.x).asarray(np.nan)
 
-    def refine(self, problem: Normalised, candidate: Array) -> Answer:
+    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
         """Signs of the measurements of x, then least squares without an SVD."""
-        return refine_estimate(problem, candidate)
+        return settle_estimate(problem, candidate, probe)
 
     def average(self, problem: Normalised, state: AMPState) -> Array:
         """The estimate of x."""

@@ -20,7 +20,7 @@ from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import EXACT_FIT, Answer, refine_signs
+from phaselect.solvers.finish import EXACT_FIT, Answer, Probe, Support, settle_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.simulated_annealing import (
@@ -167,9 +167,9 @@ class PopulationAnnealing:
         lowest = 1.0 * cold.signs[xp.argmin(ridge.energies(cold))]
         return greedy_flips(problem.ridge.exact_couplings(), problem.y, lowest, problem.loops)
 
-    def refine(self, problem: Normalised, candidate: Array) -> Answer:
+    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
         """Least squares."""
-        return refine_signs(problem, candidate)
+        return settle_signs(problem, candidate, probe)
 
     def average(self, problem: Normalised, state: PopulationState) -> Array:
         """The ridge estimate of the mean over the copies, each turned to the side of the lowest."""

@@ -122,16 +122,15 @@ class Search:
             began = time.perf_counter()
             loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, self.progress)
             histories = loop.run(lambda: self._first_state(cohort, attempt, part))
-            found = [history.found for history in histories]
-            support, interrupted = None, loop.interrupted
+            found, interrupted = [history.found for history in histories], loop.interrupted
             try:
-                answers = finished(cohort, found, self.exact)
+                answers, support = finished(cohort, found, self.exact)
                 if self.exact:
                     answers = polish(cohort, self._or_as_given(cohort, answers, attempt))
-                    support = examined(cohort, answers)
+                    support = examined(cohort, answers, support)
             except KeyboardInterrupt:  # only these few steps were left: a second one gets through
                 interrupted = True
-                answers = finished(cohort, found, self.exact)
+                answers, support = finished(cohort, found, self.exact)
             truths, ys = cohort.truth(answers), cohort.measurements()
             share = (time.perf_counter() - began) / len(part)
             return [
@@ -201,12 +200,15 @@ class Search:
         )
 
 
-def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> Answer:
-    """The answers of all members, from what each has found; from the data alone if nothing was begun."""
+def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> tuple[Answer, Support | None]:
+    """The answers of all members, from what each has found; from the data alone if nothing was begun.
+
+    With what the certificate asks of A, where data are exact.
+    """
     if any(one is None for one in found):
-        return cohort.take_as_it_is(cohort.backprojection())
+        return cohort.take_as_it_is(cohort.backprojection()), None
     candidates = np.nan_to_num(np.stack(found))
-    return cohort.refine(candidates) if exact else cohort.take_as_it_is(candidates)
+    return cohort.settle(candidates) if exact else (cohort.take_as_it_is(candidates), None)
 
 
 def _beside(keep: Vector, values: Vector) -> Vector:
@@ -224,9 +226,10 @@ def polish(cohort: Cohort, answers: Answer) -> Answer:
     return better
 
 
-def examined(cohort: Cohort, answers: Answer) -> Support | None:
-    """What the certificate asks of A, if any answer may be certified."""
-    return cohort.examine() if fits_exactly(answers).any() else None
+def examined(cohort: Cohort, answers: Answer, support: Support | None) -> Support | None:
+    """What the certificate asks of A; asked now, if an answer fits that did not come from what was settled."""
+    asked = False if support is None else support.asked
+    return cohort.examine() if (fits_exactly(answers) & ~np.asarray(asked)).any() else support
 
 
 def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Support | None) -> Judged:

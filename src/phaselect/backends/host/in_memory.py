@@ -8,26 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.host import loops, random
-from phaselect.backends.host.passes import amp_pass, normal_pass
+from phaselect.backends.host.passes import amp_pass, residual_pass, row_blocks
 from phaselect.backends.host.ridge import SpectralRidge, decompose
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.base.errors import InputError
+from phaselect.base.memory import free_bytes
+from phaselect.base.threads import run_parallel
 from phaselect.equations.amp_iteration import Pass, pass_by_products
-from phaselect.equations.least_squares import ConjugateGradients, Linear
+from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
 BLOCK_ROWS, FEW_ROWS = 4096, 64
 ENTRIES_LIMIT = 2000
 """Up to so many columns the entries of an operator are computed, where they are needed, one column at a time."""
-ACCURACY = Accuracy(exact=1e-15, probe=1e-11, ties=1e-9, null=1e-5, handover=1e-10)
+ACCURACY = Accuracy(exact=1e-15, ties=1e-8, null=1e-5, handover=1e-10)
 """In float64. An unlucky pair of points hides a null direction with probability 1e-5."""
-CG_GAIN = 1e-9
+LARGE = 1 << 21
+"""Entries of an A from which least squares goes faster in float32; that takes a copy of a float64 A for its time."""
+ROOM = 0.5
+"""The part of the free memory that the copy may take."""
+CG_STEPS = 1000
+"""In float32: what takes more is not for float32."""
+
+
+Stack = NDArray[Any]
+"""A vector, or several, one per row."""
 
 
 class InMemory:
@@ -41,10 +52,9 @@ class InMemory:
     rounding = float(np.finfo(np.float64).eps)
 
     shape: tuple[int, int]
-    measure: Callable[[Vector], Vector]
-    backproject: Callable[[Vector], Vector]
+    measure: Callable[[Stack], Stack]
+    backproject: Callable[[Stack], Stack]
     entries: Callable[[], NDArray[Any]]
-    _normal: Callable[[Vector, Vector], Vector]
     _kept: dict[str, SpectralRidge]
 
     @property
@@ -57,11 +67,11 @@ class InMemory:
         """Itself."""
         return self
 
-    def apply(self, x: Vector) -> Vector:
+    def apply(self, x: Stack) -> Stack:
         """`A x` in float64."""
         return self.measure(x)
 
-    def apply_transposed(self, z: Vector) -> Vector:
+    def apply_transposed(self, z: Stack) -> Stack:
         """`A^T z` in float64."""
         return self.backproject(z)
 
@@ -85,15 +95,32 @@ class InMemory:
         return kept
 
     def linear(self, scale: Vector) -> Linear:
-        """Corrected by the SVD if there is one, else by conjugate gradients."""
-        correct: Any = ConjugateGradients(
-            lambda p: self._normal(scale, p), "float64", CG_GAIN, 2 * self.shape[1], loops
-        )
-        kept = self._kept.get("ridge")
+        """Corrected by the SVD, if there is one, and by conjugate gradients."""
+        correct, kept = self._corrections(scale), self._kept.get("ridge")
         if kept is not None and np.array_equal(kept.scale, scale):
             regression = kept.at(0.0)
-            correct = lambda residual, slope, enough: regression.estimate(residual)  # noqa: E731
-        return Linear(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), correct, loops)
+            correct = (lambda residual, slope, enough, spectrum: (regression.estimate(residual), spectrum), *correct)
+        return Linear(partial(self._look, scale), lambda z: self.backproject(scale * z), correct, loops)
+
+    def _look(self, scale: Vector, x: Stack, target: Stack) -> tuple[Stack, Stack]:
+        """`A x` and `A^T (target - A x)`: two products."""
+        z = scale * self.measure(x)
+        return z, self.backproject(scale * (target - z))
+
+    def _corrections(self, scale: Vector) -> tuple[Any, ...]:
+        """In float64."""
+        normal = self._normal(partial(self._look, scale))
+        return (ConjugateGradients(normal, "float64", GAIN["float64"], 2 * self.shape[1], loops),)
+
+    def _normal(self, look: Callable[[Stack, Stack], tuple[Stack, Stack]]) -> Callable[[Stack, Any], Stack]:
+        """`A^T A p` of some of a stack."""
+
+        def normal(p: Stack, on: NDArray[np.bool_]) -> Stack:
+            image = np.zeros_like(p)
+            image[on] = -look(p[on], np.zeros((on.sum(), self.shape[0]), p.dtype))[1]
+            return image
+
+        return normal
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As it is."""
@@ -113,15 +140,15 @@ class Dense(InMemory):
         """Rows and columns."""
         return self.A.shape[0], self.A.shape[1]
 
-    def measure(self, x: Vector) -> Vector:
+    def measure(self, x: Stack) -> Stack:
         """`A x` in float64."""
-        return np.concatenate([block @ x for block in self._float64_blocks()])
+        return np.concatenate([x @ block.T for block in self._float64_blocks()], axis=-1)
 
-    def backproject(self, z: Vector) -> Vector:
+    def backproject(self, z: Stack) -> Stack:
         """`A^T z` in float64."""
         edges = np.arange(BLOCK_ROWS, self.shape[0], BLOCK_ROWS)
-        parts = zip(self._float64_blocks(), np.split(z, edges), strict=True)
-        return np.asarray(sum(block.T @ part for block, part in parts))
+        parts = zip(np.split(z, edges, axis=-1), self._float64_blocks(), strict=True)
+        return np.asarray(sum(part @ block for part, block in parts))
 
     def _float64_blocks(self, rows: int | None = None) -> Iterator[NDArray[np.float64]]:
         """A by blocks of rows, so that a float32 matrix is never copied whole."""
@@ -171,9 +198,42 @@ class Dense(InMemory):
         """One compiled read of A."""
         return use(lambda x, V, c, psi, w, g: amp_pass(self.A, scale, y, x, V, c, psi, w, g))
 
-    def _normal(self, scale: Vector, p: Vector) -> Vector:
+    def _look(self, scale: Vector, x: Stack, target: Stack) -> tuple[Stack, Stack]:
         """One compiled read of A."""
-        return normal_pass(self.A, scale, p)
+        return residual_pass(self.A, scale, x, target)
+
+    def _corrections(self, scale: Vector) -> tuple[Any, ...]:
+        """In float32 first, if A is large: half the bytes of float64, and iterative refinement keeps the digits."""
+        fine = super()._corrections(scale)
+        copied = self.A.dtype == np.float64
+        if self.A.size < LARGE or (copied and self.A.nbytes / 2 > ROOM * free_bytes()):
+            return fine
+        copy = cache(lambda: (_float32_rows(self.A, scale), np.ones_like(scale)) if copied else (self.A, scale))
+
+        def look(x: Stack, target: Stack) -> tuple[Stack, Stack]:
+            return residual_pass(*copy(), x, target)  # type: ignore[call-arg]
+
+        normal = self._normal(look)
+        gradients = ConjugateGradients(normal, "float32", GAIN["float32"], CG_STEPS, loops)
+
+        def rough(*given: Any) -> Any:
+            with np.errstate(over="ignore", invalid="ignore"):  # where float32 has no room, float64 comes next
+                return gradients(*given)
+
+        return rough, *fine
+
+
+def _float32_rows(A: NDArray[Any], scale: Vector) -> NDArray[np.float32]:
+    """A copy of the rows of A times scale."""
+    copy = np.empty(A.shape, np.float32)
+
+    def fill(rows: slice) -> None:
+        for start in range(rows.start, rows.stop, FEW_ROWS):
+            some = slice(start, min(start + FEW_ROWS, rows.stop))
+            np.multiply(A[some], scale[some, None], out=copy[some], casting="same_kind")
+
+    run_parallel(fill, row_blocks(A))
+    return copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,12 +245,16 @@ class Operator(InMemory):
     shape: tuple[int, int]
     _kept: dict[str, SpectralRidge] = field(default_factory=dict, repr=False)
 
-    def measure(self, x: Vector) -> Vector:
-        """`A x`."""
+    def measure(self, x: Stack) -> Stack:
+        """`A x`, one product for each of a stack."""
+        if x.ndim > 1:
+            return np.stack([self.measure(one) for one in x])
         return _product(self.forward, x, self.shape[0], "A x")
 
-    def backproject(self, z: Vector) -> Vector:
+    def backproject(self, z: Stack) -> Stack:
         """`A^T z`."""
+        if z.ndim > 1:
+            return np.stack([self.backproject(one) for one in z])
         return _product(self.adjoint, z, self.shape[1], "A^T z")
 
     def apply_magnitudes(self, x: Vector) -> Vector:
@@ -238,10 +302,6 @@ class Operator(InMemory):
     def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
         """Two products."""
         return use(pass_by_products(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), y))
-
-    def _normal(self, scale: Vector, p: Vector) -> Vector:
-        """Two products."""
-        return self.backproject(scale**2 * self.measure(p))
 
     def entries(self) -> NDArray[np.float64]:
         """The entries, column by column, if there are few."""

@@ -71,17 +71,74 @@ def _amp_rows(A, scale, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-unty
     return curvature
 
 
+@kernel(nogil=True, fastmath=REORDER)
+def _dot4x4(a0, a1, a2, a3, x0, x1, x2, x3, z):  # type: ignore[no-untyped-def]
+    """Four rows times four vectors, into z, a row of it for each vector."""
+    z00 = z01 = z02 = z03 = z10 = z11 = z12 = z13 = x0.dtype.type(0)
+    z20 = z21 = z22 = z23 = z30 = z31 = z32 = z33 = x0.dtype.type(0)
+    for j in range(x0.size):
+        b0, b1, b2, b3 = a0[j], a1[j], a2[j], a3[j]
+        z00 += b0 * x0[j]
+        z01 += b1 * x0[j]
+        z02 += b2 * x0[j]
+        z03 += b3 * x0[j]
+        z10 += b0 * x1[j]
+        z11 += b1 * x1[j]
+        z12 += b2 * x1[j]
+        z13 += b3 * x1[j]
+        z20 += b0 * x2[j]
+        z21 += b1 * x2[j]
+        z22 += b2 * x2[j]
+        z23 += b3 * x2[j]
+        z30 += b0 * x3[j]
+        z31 += b1 * x3[j]
+        z32 += b2 * x3[j]
+        z33 += b3 * x3[j]
+    z[0, 0], z[0, 1], z[0, 2], z[0, 3] = z00, z01, z02, z03
+    z[1, 0], z[1, 1], z[1, 2], z[1, 3] = z10, z11, z12, z13
+    z[2, 0], z[2, 1], z[2, 2], z[2, 3] = z20, z21, z22, z23
+    z[3, 0], z[3, 1], z[3, 2], z[3, 3] = z30, z31, z32, z33
+
+
+@kernel(nogil=True, fastmath=REORDER)
+def _add4x4(t0, t1, t2, t3, a0, a1, a2, a3, g):  # type: ignore[no-untyped-def]
+    """Four rows, with weights, added to each of four vectors."""
+    g00, g01, g02, g03 = g[0]
+    g10, g11, g12, g13 = g[1]
+    g20, g21, g22, g23 = g[2]
+    g30, g31, g32, g33 = g[3]
+    for j in range(t0.size):
+        b0, b1, b2, b3 = a0[j], a1[j], a2[j], a3[j]
+        t0[j] += g00 * b0 + g01 * b1 + g02 * b2 + g03 * b3
+        t1[j] += g10 * b0 + g11 * b1 + g12 * b2 + g13 * b3
+        t2[j] += g20 * b0 + g21 * b1 + g22 * b2 + g23 * b3
+        t3[j] += g30 * b0 + g31 * b1 + g32 * b2 + g33 * b3
+
+
 @kernel(nogil=True, error_model="numpy")
-def _normal_rows(A, scale, p, back):  # type: ignore[no-untyped-def]
-    """Adds `A^T A p` over a block of rows to back, rows multiplied by scale."""
-    weight = np.zeros(4)
+def _residual_rows(A, first, scale, x, target, z, back):  # type: ignore[no-untyped-def]
+    """On a block of rows, for one vector or for four: `z = A x`, and `A^T (target - z)` added to back.
+
+    first: the number of the block's first row, for what has all rows: scale, target and z.
+    """
+    weight = np.zeros((4, 4), back.dtype)
     for i in range(0, A.shape[0], 4):
         a0, a1, a2, a3 = _four_rows(A, i)
-        products = _dot4(a0, a1, a2, a3, p)
-        weight[:] = 0
-        for k in range(min(4, A.shape[0] - i)):
-            weight[k] = scale[i + k] ** 2 * products[k]
-        _add4(back, a0, a1, a2, a3, weight[0], weight[1], weight[2], weight[3])
+        if len(x) == 1:
+            weight[0, 0], weight[0, 1], weight[0, 2], weight[0, 3] = _dot4(a0, a1, a2, a3, x[0])
+        else:
+            _dot4x4(a0, a1, a2, a3, x[0], x[1], x[2], x[3], weight)
+        inside = min(4, A.shape[0] - i)
+        for c in range(len(x)):
+            for k in range(inside):
+                row = first + i + k
+                z[c, row] = scale[row] * weight[c, k]
+                weight[c, k] = scale[row] * (target[c, row] - z[c, row])
+            weight[c, inside:] = 0
+        if len(x) == 1:
+            _add4(back[0], a0, a1, a2, a3, weight[0, 0], weight[0, 1], weight[0, 2], weight[0, 3])
+        else:
+            _add4x4(back[0], back[1], back[2], back[3], a0, a1, a2, a3, weight)
 
 
 def amp_pass(
@@ -103,15 +160,27 @@ def amp_pass(
     return z, w, g, np.sum(backs, axis=0, dtype=np.float64), np.float64(sum(bends))
 
 
-def normal_pass(A: NDArray[Any], scale: Vector, p: Vector) -> Vector:
-    """`A^T (A p)` in float64 from one pass over the rows of A times scale, whatever the dtype of A."""
+def residual_pass(
+    A: NDArray[Any], scale: Vector, x: NDArray[Any], target: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """`z = A x` and `A^T (target - z)` from one pass over the rows of A times scale, in the dtype of x.
 
-    def block(rows: slice) -> Vector:
-        back = np.zeros(A.shape[1])
-        _normal_rows(A[rows], scale[rows], p, back)
+    x and target are stacks of up to four, one vector per row: four take little longer than one.
+    """
+    count = len(x)
+    if 1 < count < 4:
+        x, target = (np.concatenate([some, np.zeros_like(some[: 4 - count])]) for some in (x, target))
+    z = np.empty(target.shape, x.dtype)
+
+    def block(rows: slice) -> NDArray[Any]:
+        back = np.zeros_like(x)
+        _residual_rows(A[rows], rows.start, scale, x, target, z, back)
         return back
 
-    return np.asarray(np.sum(run_parallel(block, row_blocks(A)), axis=0))
+    back, *others = run_parallel(block, row_blocks(A))
+    for other in others:
+        back += other
+    return z[:count], back[:count]
 
 
 def row_blocks(A: NDArray[Any]) -> list[slice]:

@@ -141,10 +141,10 @@ class SpectralRidgeAt:
     ridge: SpectralRidge
     lam: float
 
-    def estimate(self, v: Vector) -> Vector:
-        """`x_hat = V diag(s / (s^2 + lam/2)) U^T v`, without V."""
+    def estimate(self, v: Stack) -> Stack:
+        """`x_hat = V diag(s / (s^2 + lam/2)) U^T v`, without V; of one v, or of each row of a stack."""
         ridge = self.ridge
-        return ridge.adjoint(ridge.U @ (ridge.coordinates(v) / (ridge.s2 + self.lam / 2)))
+        return ridge.adjoint((ridge.coordinates(v) / (ridge.s2 + self.lam / 2)) @ ridge.U.T)
 
     @cached_property
     def _explained(self) -> Vector:

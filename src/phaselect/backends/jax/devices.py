@@ -5,13 +5,13 @@ Programs run with 64-bit types switched on for their own calls alone.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import jax
 
+from phaselect.base import memory
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError, TooLarge
 
@@ -65,12 +65,12 @@ def checked_dtype(dtype: Any) -> str:
     return name
 
 
-def free_bytes(device: Any) -> int:
+def free_bytes(device: Any) -> float:
     """Memory that is left on a device."""
     stats = device.memory_stats()
     if stats and "bytes_limit" in stats:
-        return int(stats["bytes_limit"] - stats["bytes_in_use"])
-    return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+        return float(stats["bytes_limit"] - stats["bytes_in_use"])
+    return memory.free_bytes()
 
 
 @contextmanager

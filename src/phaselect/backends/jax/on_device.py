@@ -25,14 +25,16 @@ from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array
-from phaselect.equations.least_squares import ConjugateGradients, Linear
+from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
 WORTH_A_COPY = {"gpu": 64 << 20}
 """Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""
 SMALL = 1e4
 """Largest entry over the root mean square up to which half precision has room for all."""
-CG_GAIN, CG_STEPS = 1e-2, 1000
-"""What a round of conjugate gradients gains before the residual is computed anew; half precision gives no more."""
+CG_STEPS = 1000
+"""Of conjugate gradients, at most, before the residual is computed anew."""
+EVEN = 64
+"""Rows of the copy come in multiples of this: matrix units take others several times as long."""
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["A", "half"], meta_fields=["rows"])
@@ -79,7 +81,7 @@ class DeviceMatrix:
         With a half-precision copy least squares takes over early, and mends many signs at once.
         """
         exact = 1e-15 if self.A.dtype == "float64" else 1e-11
-        return Accuracy(exact, probe=1e-7, ties=1e-7, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
+        return Accuracy(exact, ties=1e-8, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
 
     @property
     def rounding(self) -> float:
@@ -90,11 +92,11 @@ class DeviceMatrix:
 
     def apply(self, x: Array) -> Array:
         """`A x` in float64."""
-        return forward(self.A, x, "float64")[: self.rows]
+        return forward(self.A, x, "float64")[..., : self.rows]
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
-        return adjoint(self.A, self._padded(z), "float64")
+        return adjoint(self.A, self._padded(z, self.A), "float64")
 
     def has_zeros(self) -> Array:
         """Is an entry exactly zero?"""
@@ -120,30 +122,39 @@ class DeviceMatrix:
         own = scale * copy.scale
         return pass_by_products(
             lambda x: own * forward(copy.A, x)[: self.rows].astype("float64"),
-            lambda z: adjoint(copy.A, self._padded(own * z)).astype("float64"),
+            lambda z: adjoint(copy.A, self._padded(own * z, copy.A)).astype("float64"),
             y,
         )
 
     def linear(self, scale: Array) -> Linear:
-        """Corrected by conjugate gradients in single precision at least."""
-        copy = self.half or Copy(self.A)
-        dtype = "float64" if copy.A.dtype == "float64" else "float32"
-        weights = self._padded((scale * copy.scale) ** 2).astype(dtype)
+        """Corrected by conjugate gradients: on the copy, if there is one, and then on A itself."""
 
-        def normal(p: Array) -> Array:
+        def look(x: Array, target: Array) -> tuple[Array, Array]:
+            z = scale * self.apply(x)
+            return z, self.apply_transposed(scale * (target - z))
+
+        copies = [Copy(self.A)] if self.half is None else [self.half, Copy(self.A)]
+        correct: Any = tuple(self._gradients(copy, scale) for copy in copies)
+        return Linear(look, lambda z: self.apply_transposed(scale * z), correct, loops)
+
+    def _gradients(self, copy: Copy, scale: Array) -> ConjugateGradients:
+        """In single precision at least."""
+        dtype = "float64" if copy.A.dtype == "float64" else "float32"
+        weights = self._padded((scale * copy.scale) ** 2, copy.A).astype(dtype)
+
+        def normal(p: Array, on: Array) -> Array:
             return adjoint(copy.A, weights * forward(copy.A, p))
 
-        correct: Any = ConjugateGradients(normal, dtype, CG_GAIN, CG_STEPS, loops)
-        return Linear(lambda x: scale * self.apply(x), lambda z: self.apply_transposed(scale * z), correct, loops)
+        return ConjugateGradients(normal, dtype, GAIN[str(copy.A.dtype)], CG_STEPS, loops)
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> CholeskyRidge:
         """By Cholesky factors."""
         B = scale[:, None] * self.A[: self.rows].astype("float64")
         return CholeskyRidge(B, product(B.T, B), y, x0, self.A.dtype)
 
-    def _padded(self, z: Array) -> Array:
-        """A vector with an entry per row, continued with zeros."""
-        return jnp.pad(z, (0, self.A.shape[0] - self.rows))
+    def _padded(self, z: Array, A: Array) -> Array:
+        """Vectors with an entry per row, continued with zeros to the rows of A or of its copy."""
+        return jnp.pad(z, [(0, 0)] * (z.ndim - 1) + [(0, A.shape[0] - self.rows)])
 
     # By itself
 
@@ -198,9 +209,13 @@ class DeviceMatrix:
         each = self.A.nbytes / 2 / len(self.A.sharding.device_set)
         if not worth or self.processes > 1 or each > MARGIN * free_bytes(self.device):  # processes must decide alike
             return self
+        padding = -self.A.shape[0] % EVEN if len(self.A.sharding.device_set) == 1 else 0  # else rows would move
+
+        def shrink(A: Array) -> Array:
+            return jnp.pad((A * np.float32(1 / rms)).astype("float16"), ((0, padding), (0, 0)))
+
         with on(None):
-            shrink = jax.jit(lambda A: (A * np.float32(1 / rms)).astype("float16"), compiler_options=NO_TUNING)
-            return replace(self, half=Copy(shrink(self.A), np.float32(rms)))
+            return replace(self, half=Copy(jax.jit(shrink, compiler_options=NO_TUNING)(self.A), np.float32(rms)))
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A program with A among its arguments, whose results are whole on every device."""

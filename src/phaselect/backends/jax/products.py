@@ -1,7 +1,8 @@
-"""The two products with A that every program is made of.
+"""The two products with A that every program is made of, for one vector or for a stack of them, one per row.
 
-On a GPU they are sums over products, which the compiler fuses with what is around them and which move A at the speed of
-memory; on a CPU the matrix library is faster.
+On a GPU a half-precision A is multiplied with several vectors on the matrix units, in one read; with a single one, and
+otherwise, by sums, which the compiler fuses with what is around them and which move A at the speed of memory. Neither
+copies any of A. On a CPU the matrix library is faster.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import jax.numpy as jnp
 
 from phaselect.equations.arrays import Array
 
+FINER = 2048.0
+"""What rounding to half precision leaves of a number, at least so many times smaller."""
+
 
 class Copy(NamedTuple):
     """`scale * A`, up to the precision of the copy: A itself, or A in half precision."""
@@ -23,18 +27,43 @@ class Copy(NamedTuple):
 
 def forward(A: Array, x: Array, dtype: Any = None) -> Array:
     """`A x`, computed in `dtype` (that of A if None; float32 for a half-precision A)."""
-    return _product(A, x, dtype, lambda A, x: (A * x).sum(axis=1), jnp.matmul)
+    return _product(A, x, dtype, lambda A, x: jnp.matmul(A, x.T).T, lambda A, x: (A * x).sum(axis=1), axis=1)
 
 
 def adjoint(A: Array, z: Array, dtype: Any = None) -> Array:
     """`A^T z`."""
-    return _product(A, z, dtype, lambda A, z: (A * z[:, None]).sum(axis=0), lambda A, z: jnp.matmul(z, A))
+    return _product(A, z, dtype, lambda A, z: jnp.matmul(z, A), lambda A, z: (A * z[:, None]).sum(axis=0), axis=0)
 
 
-def _product(A: Array, vector: Array, dtype: Any, by_sums: Any, by_library: Any) -> Array:
+def _product(A: Array, vectors: Array, dtype: Any, by_library: Any, by_sum: Any, axis: int) -> Array:
     dtype = dtype or ("float64" if A.dtype == "float64" else "float32")
-    arguments = A.astype(dtype), vector.astype(dtype)
-    return jax.lax.platform_dependent(*arguments, cpu=by_library, default=by_sums)
+
+    def on_cpu(A: Array, vectors: Array) -> Array:
+        return by_library(A.astype(dtype), vectors.astype(dtype))
+
+    def on_gpu(A: Array, vectors: Array) -> Array:
+        stack = jnp.atleast_2d(vectors).astype(dtype)
+        if A.dtype == "float16" and dtype == "float32" and len(stack) > 1:
+            found = by_halves(A, stack, axis)
+        else:
+            found = jnp.stack([by_sum(A.astype(dtype), one) for one in stack])
+        return found.reshape(*vectors.shape[:-1], -1)
+
+    return jax.lax.platform_dependent(A, vectors, cpu=on_cpu, default=on_gpu)
+
+
+def by_halves(A: Array, vectors: Array, axis: int) -> Array:
+    """Sums over an axis of a half-precision A times float32 vectors, a stack of them, split into two halves each.
+
+    Vectors are brought to unit size, and low halves nearer to it, so that half precision has room for both.
+    """
+    unit = jnp.maximum(abs(vectors).max(axis=1, keepdims=True), jnp.finfo("float32").tiny)
+    high = jax.lax.reduce_precision(vectors / unit, exponent_bits=5, mantissa_bits=10)
+    low = (vectors / unit - high) * FINER
+    halves = jnp.concatenate([high, low]).astype("float16")
+    found = jax.lax.dot_general(A, halves, (((axis,), (1,)), ((), ())), preferred_element_type="float32").T
+    count = vectors.shape[0]
+    return unit * (found[:count] + found[count:] / FINER)
 
 
 def product(left: Array, right: Array) -> Array:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
@@ -29,7 +28,7 @@ from phaselect.solvers.certificate.close_look import (
 from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
-from phaselect.solvers.finish import WEAK, Answer, Support
+from phaselect.solvers.finish import Answer, Probe, Support
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
@@ -49,11 +48,11 @@ def data_seed(*data: Array) -> int:
     return int.from_bytes(blake2b(everything, digest_size=16).digest(), "little")
 
 
-def probes(y: Array, back: Array) -> tuple[Vector, NDArray[np.int64]]:
-    """What `examine` asks for: two random points, and the numbers of a few rows. back: `A^T y`, so that A counts."""
+def probes(y: Array, back: Array) -> Probe:
+    """Random points and rows, from the data. back: `A^T y`, so that A counts."""
     seed, size, n = data_seed(y, back), np.size(y), np.size(back)
     rows = stream(seed, Purpose.ROWS).choice(size, min(ROWS_LOOKED_AT, size), replace=False)
-    return stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows
+    return Probe(stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows)
 
 
 def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
@@ -71,9 +70,7 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     distinct = distinct_rows(support.images, rounding)
     log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
     reasons = list(doubts(y, answer.x, distinct, structured, rounding))
-    computed = 100 * np.finfo(np.float64).eps * np.sqrt(y.size)
-    firm = float(support.condition) * max(rounding, computed) < WEAK  # else rounding, of data or here, makes up ties
-    plain = bool(support.full_rank and support.linked) and firm and not structured and not reasons
+    plain = bool(support.full_rank and support.linked and support.firm) and not structured and not reasons
     quick = n < FEW_UNKNOWNS or y.size <= QUICK
     inspected = Inspected() if plain and not quick else _inspected(problem(), answer, support, data_seed(y), plain)
     if inspected.rival is not None:
