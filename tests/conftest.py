@@ -34,3 +34,18 @@ def few_programs():
         patch.setattr("phaselect.solvers.loop.temperatures_between_looks", lambda work: 10)
         patch.setattr("phaselect.solvers.loop.WORTH_SHRINKING", np.inf)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def coarse_pictures(tmp_path_factory):
+    """Figures of few pixels: to render those of print takes the time of tests that look at none."""
+    try:
+        from phaselect.figures import style
+    except ImportError:  # tests on a GPU machine do without
+        yield
+        return
+    coarse = tmp_path_factory.mktemp("style") / style.STYLE_FILE.name
+    coarse.write_text(style.STYLE_FILE.read_text(encoding="utf-8") + "savefig.dpi: 80\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(style, "STYLE_FILE", coarse)
+        yield

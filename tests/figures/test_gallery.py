@@ -121,7 +121,7 @@ def test_stored_takes_what_is_there_and_computes_nothing(tmp_path, swept, monkey
 def test_stored_draws_a_partial_store(tmp_path):
     """Of the preset some sizes, one rate, two instances and nothing that succeeded."""
     path = tmp_path / "runs.db"
-    run_sweep([Grid(("sa",), (100,), (1.1, 1.125), instances=2, options={"eps": (0.1,)})], path, InProcess())
+    run_sweep([Grid(("sa",), (100,), (1.1, 1.15), instances=2, options={"eps": (0.1,)})], path, InProcess())
     table = Studio(store=path, stored=True).table("success_sa")
     assert table.provenance["runs"].startswith("4 of the ")
     with warnings.catch_warnings():

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -22,9 +24,10 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, suffix):
     assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
 
 
-def test_a_picture_is_twice_as_fine_as_a_screen_and_has_a_palette(tmp_path):
+def test_a_picture_is_twice_as_fine_as_a_screen_and_has_a_palette(tmp_path, monkeypatch):
     from PIL import Image
 
+    monkeypatch.setattr(style, "STYLE_FILE", Path(style.__file__).parent / "print.mplstyle")  # not that of the tests
     figure, (left, _) = style.panels(2)
     left.plot([1, 2, 3], color=style.BLUE)
     style.save(figure, tmp_path / "fine.png")

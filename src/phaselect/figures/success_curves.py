@@ -84,7 +84,7 @@ def refitted(table: Table) -> Table:
     lines = zip(*(column.tolist() for column in own.columns.values()), strict=True)
     thresholds = [row | {"alpha_50": row["value"]} for row in (dict(zip(own.columns, it, strict=True)) for it in lines)]
     limits = [row | {"value": row["alpha_50"]} for row in limit_rows(thresholds)]
-    return Table(stack([measured.columns | NO_FIT, *limits]), table.provenance)
+    return Table(stack([NO_FIT | measured.columns, *limits]), table.provenance)
 
 
 def draw_success(table: Table, solver: str, fixed: str) -> Figure:

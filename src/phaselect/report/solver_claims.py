@@ -167,7 +167,9 @@ def _exponential(rate: Interval, exponential: bool, power: bool) -> Said:
 
 
 def _fits_in_words(fits: dict[str, Table]) -> str:
-    return ", ".join(f"{law} {misfit(own['chi2'][0], int(own['dof'][0]))}" for law, own in fits.items())
+    return ", ".join(
+        f"{law} {own['doubt'][0] or misfit(own['chi2'][0], int(own['dof'][0]))}" for law, own in fits.items()
+    )
 
 
 @claim(
