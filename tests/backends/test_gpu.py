@@ -162,6 +162,20 @@ def test_one_instance_is_certified_from_half_precision(large):
     assert result.truth["mse_x"] < 1e-15
 
 
+def test_products_of_the_copy_on_matrix_units(large):
+    """Several vectors, each with all its digits; against float64 products of the same copy."""
+    copy, rng = large.matrix.ready.half, np.random.default_rng(0)
+    assert copy.A.shape[0] % 64 == 0
+    with on(None):
+        for product, length in ((forward, copy.A.shape[1]), (adjoint, copy.A.shape[0])):
+            vectors = rng.standard_normal((4, length)) * np.array([[1.0], [1e-6], [1e6], [1.0]])
+            found, exact = (
+                np.asarray(jax.jit(product, static_argnums=2)(copy.A, vectors, d), float) for d in (None, "float64")
+            )
+            for one, other in zip(found, exact, strict=True):
+                np.testing.assert_allclose(one, other, atol=1e-5 * np.abs(other).max())
+
+
 def test_least_squares_and_the_certificate_with_the_copy(large):
     own = large.normalised._replace(matrix=large.matrix.ready)
     assert own.matrix.half is not None
