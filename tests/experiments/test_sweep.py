@@ -158,6 +158,7 @@ def test_a_task_that_kills_its_process_is_recorded_and_the_rest_is_done():
     assert [row["key"] for row in outcomes[1][1]] == [good[0].key]
 
 
+@pytest.mark.slow  # test_cluster.py has the same with batches
 def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial):
     from distributed import LocalCluster
 
