@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from phaselect.cli.main import main
 from phaselect.figures import gallery
 from phaselect.figures.gallery import FIGURES
+from phaselect.figures.style import panels
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -36,6 +37,7 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gallery, "save", only_one_in_full)
+        patch.setattr(gallery, "draw", lambda name, table: panels(2)[0])  # tests/figures/test_print.py draws them all
         done = CliRunner().invoke(main, ["report", "--from", str(TABLES), "--out", str(folder)])
     assert done.exit_code == 0, done.output
     return folder
