@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from phaselect.base.tables import Table
-from phaselect.experiments.limits import ENDS, IMPROBABLE, NO_FIT, REPLICATES, Interval, half_point, misfit
+from phaselect.experiments.limits import ENDS, NO_FIT, REPLICATES, Interval, bad_fit, half_point
 from phaselect.experiments.success import Array
 
 LAWS: dict[str, Callable[[Array], Array]] = {"exponential": lambda n: n, "power": np.log2}
@@ -47,8 +46,9 @@ def growth(sizes: Sequence[int], found: Sequence[Interval], law: str) -> Growth 
     if len(good) < 2:
         return None
     n, values, spread = good.T
-    (offset, rate), chi2, ends = _line(LAWS[law](n), values, spread)
-    return Growth(Interval(rate, *ends[:, 1]), offset, chi2, n.size - 2, _doubt(chi2, n.size - 2))
+    (offsets, rates), chi2 = _lines(LAWS[law](n), values, spread)
+    ends = np.percentile(rates[1:], ENDS).tolist()
+    return Growth(Interval(float(rates[0]), *ends), float(offsets[0]), chi2, n.size - 2, bad_fit(chi2, n.size - 2))
 
 
 def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing | None:
@@ -58,13 +58,11 @@ def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing |
         return None
     alpha, values, spread = good.T
     centre = alpha.mean()
-    (level, slope), chi2, _ = _line(alpha - centre, values, spread)
-    drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, alpha.size))
-    levels, slopes = _least_squares(alpha - centre, np.vstack([values, drawn]), spread)
+    (levels, slopes), chi2 = _lines(alpha - centre, values, spread)
     zeros = centre - levels / slopes
-    doubt = _doubt(chi2, alpha.size - 2) or ("" if slope < 0 and np.percentile(slopes, ENDS[1]) < 0 else "no decrease")
+    doubt = bad_fit(chi2, alpha.size - 2) or ("" if np.percentile(slopes, ENDS[1]) < 0 else "no decrease")
     bounds = (math.nan, math.nan) if doubt else np.percentile(zeros[1:], ENDS).tolist()
-    return Vanishing(Interval(float(centre - level / slope), *bounds), chi2, alpha.size - 2, doubt)
+    return Vanishing(Interval(float(zeros[0]), *bounds), chi2, alpha.size - 2, doubt)
 
 
 def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:
@@ -100,21 +98,9 @@ def _closed(places: Sequence[float], found: Sequence[Interval]) -> Array:
     return np.array(good, dtype=float).reshape(-1, 3)
 
 
-def _line(x: Array, values: Array, spread: Array) -> tuple[list[float], float, Array]:
-    """Offset and slope, chi^2, and the ends of the bootstrap intervals of the two."""
+def _lines(x: Array, values: Array, spread: Array) -> tuple[Array, float]:
+    """Offsets and slopes of the best line, first, and of lines through values drawn anew; chi^2 of the best."""
     drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, x.size))
-    offsets, slopes = _least_squares(x, np.vstack([values, drawn]), spread)
-    chi2 = float(np.sum(((values - offsets[0] - slopes[0] * x) / spread) ** 2))
-    ends = np.percentile(np.column_stack([offsets, slopes])[1:], ENDS, axis=0)
-    return [float(offsets[0]), float(slopes[0])], chi2, ends
-
-
-def _least_squares(x: Array, values: Array, spread: Array) -> Array:
     design = np.column_stack([np.ones_like(x), x]) / spread[:, None]
-    return np.asarray(np.linalg.pinv(design) @ (values / spread).T)
-
-
-def _doubt(chi2: float, dof: int) -> str:
-    if dof == 0:
-        return "no degree of freedom left"
-    return misfit(chi2, dof) if chdtrc(dof, chi2) < IMPROBABLE else ""
+    lines = np.linalg.pinv(design) @ (np.vstack([values, drawn]) / spread).T
+    return lines, float(np.sum((values / spread - design @ lines[:, 0]) ** 2))

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.limits import ENDS, IMPROBABLE, REPLICATES, Interval, misfit
+from phaselect.experiments.limits import ENDS, REPLICATES, Interval, bad_fit, misfit
 from phaselect.experiments.success import Array
 
 EXPONENTS = np.linspace(0.1, 1.5, 57)
@@ -79,10 +78,8 @@ def _fitted(points: Array) -> JointLimit:
 
 
 def _doubt(chi2: float, dof: int, exponents: dict[str, Array]) -> str:
-    if dof < 1:
-        return "no degree of freedom left"
-    if chdtrc(dof, chi2) < IMPROBABLE:
-        return misfit(chi2, dof)
+    if bad := bad_fit(chi2, dof):
+        return bad
     for name, (least, most) in exponents.items():
         if least <= EXPONENTS[0] or most >= EXPONENTS[-1]:
             return f"exponent of {name} not determined, {least:.2f} to {most:.2f}"

@@ -222,13 +222,18 @@ def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | No
 
 def _doubt(chi2: float, dof: int, least: float, largest: float) -> str:
     """What is wrong with a fit whose exponent lies between the least and the largest."""
-    if dof == 0:
-        return "no degree of freedom left"
-    if chdtrc(dof, chi2) < IMPROBABLE:
-        return misfit(chi2, dof)
+    if bad := bad_fit(chi2, dof):
+        return bad
     if least <= EXPONENTS[0] or largest >= EXPONENTS[-1]:
         return f"exponent not determined, {least:.2f} to {largest:.2f}"
     return ""
+
+
+def bad_fit(chi2: float, dof: int) -> str:
+    """Why a fit is not to be trusted, whatever its law is; "" if it may be."""
+    if dof < 1:
+        return "no degree of freedom left"
+    return misfit(chi2, dof) if chdtrc(dof, chi2) < IMPROBABLE else ""
 
 
 def _fit(sizes: Array, values: Array, spread: Array) -> Array:
