@@ -31,7 +31,7 @@ else:
 def few_programs():
     """A look at a run every ten temperatures, and batches that do not shrink: programs are compiled for one shape."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("phaselect.solvers.loop.temperatures_between_looks", lambda work: 10)
+        patch.setattr("phaselect.solvers.loop.temperatures_between_looks", lambda work, temperatures: 10)
         patch.setattr("phaselect.solvers.loop.WORTH_SHRINKING", np.inf)
         yield
 

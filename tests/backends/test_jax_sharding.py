@@ -31,7 +31,7 @@ from tests.backends.shapes import PROBLEMS
 
 problem = PROBLEMS[{SEED}]
 plan = AMP().default_schedule()[:160]
-loop.temperatures_between_looks = lambda work: 10
+loop.temperatures_between_looks = lambda work, temperatures: 10
 
 
 def outcome(result):

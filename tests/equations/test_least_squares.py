@@ -126,8 +126,10 @@ def test_mending_flips_what_lowers_the_energy():
     z = A @ np.linalg.lstsq(A, v, rcond=None)[0]
     flips = S * (1 - 2 * np.eye(16))
     energy = energies_of(A, y, np.vstack([S, flips]))
-    np.testing.assert_array_equal(mended(v, z, 9) != v, energy[1:] < energy[0])
-    assert (mended(v, z, 9) != v).any()
+    np.testing.assert_array_equal(mended(v, z, 9, 0.0) != v, energy[1:] < energy[0])
+    assert (mended(v, z, 9, 0.0) != v).any()
+    sure = np.median(abs(v - z)[energy[1:] < energy[0]])
+    np.testing.assert_array_equal(mended(v, z, 9, sure) != v, (energy[1:] < energy[0]) & (abs(v - z) > sure))
 
 
 def energies_of(A, y, signs):

@@ -263,7 +263,7 @@ def test_an_interrupt_that_a_figure_took_for_its_own_keeps_its_table_out_of_the_
 def test_ctrl_c_while_a_figure_runs_a_solver_ends_the_figure(name, tmp_path, monkeypatch):
     """The solver returns its best so far; a table made of such results is no table."""
 
-    def interrupted(work):
+    def interrupted(work, temperatures):
         signal.raise_signal(signal.SIGINT)
         return 1
 

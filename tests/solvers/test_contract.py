@@ -59,7 +59,7 @@ def problem():
 @pytest.fixture
 def every_temperature(monkeypatch):
     """A row of the trace for each, however little was done there."""
-    monkeypatch.setattr(loop, "SPARED", 0.0)
+    monkeypatch.setattr(loop, "EARLY", 0.0)
 
 
 def same_state(first, second):

@@ -1,4 +1,4 @@
-"""The trace is thinned by counted work: looking takes at most a tenth of it, and a clock has no say."""
+"""The trace is thinned by counted work: looks are as rare as they are dear, and a clock has no say."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import pytest
 from phaselect import AMP, PopulationAnnealing, Schedule, SimulatedAnnealing, gaussian_instance
 from phaselect.solvers import loop
 from phaselect.solvers.cohort import Alone, Cohort
-from phaselect.solvers.loop import LOOK, SPARED, Loop, temperatures_between_looks
+from phaselect.solvers.loop import EARLY, LOOK_ON_HOST, SPARED, Loop, temperatures_between_looks
 from phaselect.solvers.protocol import Work
 
 PROBLEM = gaussian_instance(40, 1.5, seed=0)
@@ -18,14 +18,17 @@ FEW = Schedule.matched(mu_max=20, eps=0.02, steps=3, unit="proposals")
 
 
 @pytest.mark.parametrize(
-    ("move", "look", "temperatures"),
-    [(1.0, 1.0, 16), (100.0, 1.0, 1), (12.0, 1.0, 1), (11.9, 1.0, 2), (1.0, 0.0, 1), (3.0, 7.0, 32)],
+    ("move", "look", "temperatures", "between"),
+    [(1.0, 1.0, 100, 8), (100.0, 1.0, 100, 1), (20.0, 1.0, 100, 1), (19.9, 1.0, 100, 2), (1.0, 0.0, 100, 1)],
 )
-def test_looking_takes_at_most_a_tenth(move, look, temperatures):
-    found = temperatures_between_looks(Work(move, look))
-    assert found == temperatures
-    assert look <= found * move / SPARED
-    assert found == 1 or look > found / 2 * move / SPARED  # and no rarer than the next power of two
+def test_looks_take_as_long_as_half_a_segment(move, look, temperatures, between):
+    """If the run is done after a tenth of its schedule, neither twice nor half as many would have been much better."""
+
+    def wasted(segment):
+        return EARLY * temperatures / segment * look + segment / 2 * move
+
+    assert temperatures_between_looks(Work(move, look), temperatures) == between
+    assert wasted(between) <= 1.3 * min(wasted(2**k) for k in range(10))
 
 
 def loop_of(solver, schedule, problem=PROBLEM):
@@ -37,7 +40,7 @@ def test_a_look_has_a_price_of_its_own():
     for solver in (SimulatedAnnealing(), AMP(), PopulationAnnealing(8)):
         own = solver.work(60, 40, FEW)
         found = loop_of(solver, FEW).work()
-        assert (found.move, found.look, found.quench) == (own.move, own.look + LOOK[False], own.quench)
+        assert (found.move, found.look, found.quench) == (own.move, own.look + LOOK_ON_HOST, own.quench)
 
 
 def rows_of(schedule, seed=0, **options):
@@ -45,7 +48,7 @@ def rows_of(schedule, seed=0, **options):
 
 
 def test_few_proposals_few_rows():
-    between = temperatures_between_looks(loop_of(SimulatedAnnealing(eager=False), FEW).work())
+    between = temperatures_between_looks(loop_of(SimulatedAnnealing(eager=False), FEW).work(), len(FEW))
     trace = rows_of(FEW)
     assert between > 1
     assert len(trace["mu"]) == math.ceil(len(FEW) / between) < len(FEW) / 10
@@ -74,7 +77,7 @@ def test_a_slow_clock_changes_nothing(monkeypatch):
 def test_thinning_changes_the_rows_and_not_the_run(monkeypatch):
     solver = SimulatedAnnealing(eager=False)
     thin = solver.run(PROBLEM, FEW)
-    monkeypatch.setattr(loop, "SPARED", 0.0)
+    monkeypatch.setattr(loop, "EARLY", 0.0)
     thick = solver.run(PROBLEM, FEW)
     assert len(thick.trace["mu"]) == len(FEW) > len(thin.trace["mu"])
     np.testing.assert_array_equal(thick.state.copies.signs, thin.state.copies.signs)

@@ -49,7 +49,7 @@ def test_rows_of_the_trace_are_those_of_state_evolution(monkeypatch):
 
     At first the overlap jumps up and down by more than 0.07 from row to row: one row off does not pass.
     """
-    monkeypatch.setattr(loop, "SPARED", 0.0)  # every iteration is looked at
+    monkeypatch.setattr(loop, "EARLY", 0.0)  # every iteration is looked at
     begin, n, solver, runs = 0.25, 1500, AMP(restarts=0, damping=0.0), []
     schedule = Schedule.matched(mu0=1e3, mu_max=1e4, eps=0.15, steps=1, unit="iterations")
     for seed in range(6):

@@ -87,7 +87,7 @@ class FirstDiverges(AMP):
 
 
 def test_a_failure_that_is_made_good_is_no_failure(monkeypatch):
-    monkeypatch.setattr(loop, "SPARED", 0.0)  # a look after the first iteration, when x is not yet good
+    monkeypatch.setattr(loop, "EARLY", 0.0)  # a look after the first iteration, when x is not yet good
     result = FirstDiverges(restarts=4).run(EASY, SHORT)
     assert result.status is Status.RECOVERED
     assert FirstDiverges(restarts=0).run(EASY, SHORT).status is Status.DIVERGED

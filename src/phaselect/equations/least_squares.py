@@ -15,8 +15,8 @@ import numpy as np
 
 from phaselect.equations.arrays import Array, namespace
 
-SETTLED = 1e-2
-"""Part of the residual that the fit can still explain, below which what is left shows wrong signs."""
+UNSURE = 10.0
+"""What an unfinished fit may still change of a measurement, over what is left of the gradient for each."""
 ROUNDS = 30
 GAIN = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-9}
 """What a round of conjugate gradients gains, by the precision of A, before the residual is computed anew."""
@@ -113,8 +113,8 @@ def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple
         z, slope = linear.look(x, target)
         if not mend:
             return Fit(x, z, target, slope)
-        settled = mending & (_norms(slope) < SETTLED * _norms(target - z))[-1]
-        last = xp.where(settled, mended(target[-1], z[-1], x.shape[1]), target[-1])[None]
+        unsure = UNSURE * xp.sqrt((slope[-1] ** 2).sum() / target.shape[1])
+        last = xp.where(mending, mended(target[-1], z[-1], x.shape[1], unsure), target[-1])[None]
         changed = (last != target[-1:]).any()
         back = loops.branch(changed, lambda: linear.adjoint(last - z[-1:]), lambda: slope[-1:])
         return Fit(x, z, xp.concatenate([target[:-1], last]), xp.concatenate([slope[:-1], back]))
@@ -218,14 +218,15 @@ class ConjugateGradients(NamedTuple):
         return _Descent(d, residual, direction, power, spectrum, ahead, now.steps + 1)
 
 
-def mended(v: Array, z: Array, n: int) -> Array:
-    """Signed measurements v after all flips that, each by itself, would lower the energy; z is at its least squares.
+def mended(v: Array, z: Array, n: int, unsure: Array) -> Array:
+    """Signed measurements v after all flips that, each by itself, would lower the energy; z is at its least squares,
+    but for what is unsure.
 
     `dE = 4 v_i (v_i (1 - K_ii) - r_i)` with K_ii at its mean N/M. The sign of z does not tell a wrong sign: where
     K_ii > 1/2, z has followed it.
     """
     leverage = n / v.shape[0]
-    return namespace(v).where(v * z < leverage * v**2, -v, v)
+    return namespace(v).where((v * z < leverage * v**2) & (abs(v - z) > unsure), -v, v)
 
 
 def _norms(vectors: Array) -> Array:

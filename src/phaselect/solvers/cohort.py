@@ -236,7 +236,10 @@ def _backprojection(problem: Normalised) -> Any:
 
 
 def _mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The function of every array of a tuple or dictionary of arrays."""
+    """The function of every array of a tuple or dictionary of arrays; those on a device leave it all at once."""
+    leaves = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, tuple) else [tree]
+    for leaf in leaves:
+        getattr(leaf, "copy_to_host_async", lambda: None)()
     if isinstance(tree, dict):
         return {name: function(leaf) for name, leaf in tree.items()}
     return [function(leaf) for leaf in tree] if isinstance(tree, tuple) else function(tree)

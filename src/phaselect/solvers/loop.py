@@ -16,9 +16,11 @@ from phaselect.solvers.protocol import Progress, ProgressCallback, Solver, Work
 from phaselect.solvers.verdict import Ended
 
 SPARED = 12.0
-"""Work between two looks at a run over what a look takes: measuring costs a tenth at most."""
-LOOK = {False: 8e4, True: 5e5}
-"""What a look costs besides, on the host and on a device, in the units of `Work`."""
+"""Work between two quenches over what a quench takes."""
+EARLY = 0.1
+"""Part of its schedule after which a run is often done."""
+LOOK_ON_HOST, LOOK_ON_DEVICE, LOOK_ON_GPU = 8e4, 5e5, 4e6
+"""What a look costs besides, in the units of `Work`."""
 GPU_SPEED, LAUNCH = 400.0, 5e3
 """Units of work that a GPU does in the time of one, and what each operation takes there at least."""
 WORTH_SHRINKING = 5.0
@@ -74,7 +76,7 @@ class Loop:
     def follow(self) -> None:
         """The schedule, as long as somebody needs it."""
         work = self.work()
-        segment = temperatures_between_looks(work)
+        segment = temperatures_between_looks(work, len(self.schedule))
         for done, piece in enumerate(self.schedule.segments(segment), start=1):
             began = time.perf_counter()
             self.advance(piece, work)
@@ -101,11 +103,13 @@ class Loop:
         m_rows, n = problem.m_rows, problem.n
         own = self.solver.work(m_rows, n, self.schedule)
         device = problem.matrix.on_device
-        share = self.cohort.members / (GPU_SPEED if self.cohort.place.on_gpu(problem) else 1.0)
+        gpu = self.cohort.place.on_gpu(problem)
+        share = self.cohort.members / (GPU_SPEED if gpu else 1.0)
         factors = float(m_rows * n * (m_rows + n)) if device and own.regresses else 0.0
         move, look, quench = ((cost + factors) * share for cost in own[:3])
         move = max(move, own.launches * LAUNCH) if device else move
-        return own._replace(move=move, look=look + LOOK[device], quench=quench)
+        besides = LOOK_ON_GPU if gpu else LOOK_ON_DEVICE if device else LOOK_ON_HOST
+        return own._replace(move=move, look=look + besides, quench=quench)
 
     def advance(self, piece: Schedule, work: Work) -> None:
         """A segment for all, then a look at each: a row of its trace, and whether it is done."""
@@ -164,6 +168,9 @@ class Loop:
             self.progress(Progress(self.solver.name, min(1.0, fraction), self.mu, median, seconds))
 
 
-def temperatures_between_looks(work: Work) -> int:
-    """So many that looking takes at most a tenth of the work; a power of two, so that few programs are compiled."""
-    return 1 << math.ceil(math.log2(max(1.0, SPARED * work.look / work.move)))
+def temperatures_between_looks(work: Work, temperatures: int) -> int:
+    """So many that looks take as long as going on, half a segment on average, when there is nothing left to do.
+
+    A power of two, so that few programs are compiled.
+    """
+    return 1 << math.ceil(math.log2(max(1.0, math.sqrt(2 * EARLY * temperatures * work.look / work.move))))

@@ -1,8 +1,7 @@
 """The two products with A that every program is made of, for one vector or for a stack of them, one per row.
 
-On a GPU a half-precision A is multiplied with several vectors on the matrix units, in one read; with a single one, and
-otherwise, by sums, which the compiler fuses with what is around them and which move A at the speed of memory. Neither
-copies any of A. On a CPU the matrix library is faster.
+On a GPU a half-precision A is multiplied on the matrix units, in one read for all vectors; otherwise by sums, which the
+compiler fuses with what is around them. Neither copies any of A. On a CPU the matrix library is faster.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ class Copy(NamedTuple):
 
 def forward(A: Array, x: Array, dtype: Any = None) -> Array:
     """`A x`, computed in `dtype` (that of A if None; float32 for a half-precision A)."""
-    return _product(A, x, dtype, lambda A, x: jnp.matmul(A, x.T).T, lambda A, x: (A * x).sum(axis=1), axis=1)
+    return _product(A, x, dtype, lambda A, x: jnp.matmul(A, x.T).T, axis=1)
 
 
 def adjoint(A: Array, z: Array, dtype: Any = None) -> Array:
     """`A^T z`."""
-    return _product(A, z, dtype, lambda A, z: jnp.matmul(z, A), lambda A, z: (A * z[:, None]).sum(axis=0), axis=0)
+    return _product(A, z, dtype, lambda A, z: jnp.matmul(z, A), axis=0)
 
 
-def _product(A: Array, vectors: Array, dtype: Any, by_library: Any, by_sum: Any, axis: int) -> Array:
+def _product(A: Array, vectors: Array, dtype: Any, by_library: Any, axis: int) -> Array:
     dtype = dtype or ("float64" if A.dtype == "float64" else "float32")
 
     def on_cpu(A: Array, vectors: Array) -> Array:
@@ -43,13 +42,16 @@ def _product(A: Array, vectors: Array, dtype: Any, by_library: Any, by_sum: Any,
 
     def on_gpu(A: Array, vectors: Array) -> Array:
         stack = jnp.atleast_2d(vectors).astype(dtype)
-        if A.dtype == "float16" and dtype == "float32" and len(stack) > 1:
-            found = by_halves(A, stack, axis)
-        else:
-            found = jnp.stack([by_sum(A.astype(dtype), one) for one in stack])
+        halves = A.dtype == "float16" and dtype == "float32"
+        found = by_halves(A, stack, axis) if halves else by_sums(A.astype(dtype), stack, axis)
         return found.reshape(*vectors.shape[:-1], -1)
 
     return jax.lax.platform_dependent(A, vectors, cpu=on_cpu, default=on_gpu)
+
+
+def by_sums(A: Array, vectors: Array, axis: int) -> Array:
+    """Sums over an axis of A times vectors of its dtype, a stack of them."""
+    return jnp.stack([(A * (one if axis else one[:, None])).sum(axis=axis) for one in vectors])
 
 
 def by_halves(A: Array, vectors: Array, axis: int) -> Array:
