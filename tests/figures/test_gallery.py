@@ -98,7 +98,7 @@ def test_theory_tables_are_computed_once(tmp_path, monkeypatch):
     assert again.provenance == first.provenance
     assert {"figure", "command", "version", "revision", "date", "took"} <= set(first.provenance)
     assert again["alpha"][1] == 1.12847  # six digits
-    monkeypatch.setattr(gallery, "_sources", lambda: "changed")
+    monkeypatch.setattr(gallery, "sources", lambda: "changed")
     Studio(cache=tmp_path).table("critical_product")
     Studio(cache=tmp_path, scale="paper").table("critical_product")
     assert calls == ["small", "small", "paper"]

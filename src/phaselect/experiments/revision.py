@@ -22,7 +22,12 @@ DIGITS = 10
 @cache
 def git_revision() -> str:
     """Of the sources that run here: see `committed`."""
-    return committed(f"{TREE}{_tree(PACKAGE).hex()[:DIGITS]}")
+    return committed(f"{TREE}{sources()}")
+
+
+def sources() -> str:
+    """A digest of them."""
+    return _tree(PACKAGE).hex()[:DIGITS]
 
 
 def committed(revision: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import os
 import re
@@ -22,7 +21,7 @@ from phaselect.base.errors import InputError
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Executor
 from phaselect.experiments.grid import all_tasks, preset
-from phaselect.experiments.revision import DIRTY, committed, git_revision
+from phaselect.experiments.revision import DIRTY, committed, git_revision, sources
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
@@ -83,7 +82,7 @@ class Studio:
     def table(self, name: str) -> Table:
         """The table of a figure: from the cache if these very sources have computed it, or computed now."""
         module = figure_module(name)
-        cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{_sources()}.csv"
+        cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{sources()}.csv"
         with contextlib.suppress(InputError):  # not there, or damaged: compute it
             table = load_table(cached)
             return Table(table.columns, with_caution(table.provenance | {"revision": git_revision()}))
@@ -227,11 +226,3 @@ def make_folder(folder: Path) -> Path:
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     return folder
-
-
-def _sources() -> str:
-    """A digest of the package's sources: a table computed by other ones is not taken for theirs."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(phaselect.__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
