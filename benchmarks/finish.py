@@ -98,8 +98,9 @@ def _memory(at: Size, found: Found) -> Measurement:
     own = _found(at, found)
     if own.peak is None:
         raise InputError("in section growth, in a process of its own")
-    drawn = f"when A had been drawn: {own.drawn:.3g}" if own.peak != own.drawn else "at most: it was as high before"
-    detail = f"A included; {drawn}"
+    if own.peak == own.drawn:
+        raise InputError("as high before: --only finish tells, in a process of its own")
+    detail = f"A included; when A had been drawn: {own.drawn:.3g}"
     return Measurement(own.peak, "times A", detail, bound=1.0, limit=MOST_MEMORY)
 
 
