@@ -21,7 +21,7 @@ from phaselect.backends.host.random import Chains, random_chains
 from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.equations.least_squares import nothing_seen
-from phaselect.experiments.revision import git_revision
+from phaselect.experiments.revision import committed, git_revision
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers import restarts
@@ -37,6 +37,7 @@ __all__ = [
     "FIELD_SWEEPS",
     "Control",
     "averages",
+    "committed",
     "field_kernel",
     "git_revision",
     "one_blas_thread",

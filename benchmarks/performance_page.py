@@ -7,6 +7,7 @@ import argparse
 import re
 from pathlib import Path
 
+from benchmarks.internals import committed
 from benchmarks.page import DOCS, write_table
 from benchmarks.rows import Report, Row, load_report
 from benchmarks.table import markdown, number
@@ -27,23 +28,28 @@ def write_page() -> None:
 
 def measured_part(folder: Path) -> list[str]:
     """What the reports of a folder say, one machine after the other."""
-    found = [sorted(folder.glob(f"{name}*.json")) for name in DEVICES]
-    return [line for paths in found if paths for line in machine_part(gathered(paths))]
+    return [line for device in DEVICES for line in machine_part(sorted(folder.glob(f"{device}*.json"), key=_order))]
 
 
-def gathered(paths: list[Path]) -> Report:
-    """The rows of one machine, whether measured in one go or, by `--only`, in parts."""
-    parts = [load_report(path) for path in paths]
-    names = [[part.quick, *(part.machine[name] for name in ("processor", "gpu", "versions"))] for part in parts]
-    if any(name != names[0] for name in names):
+def _order(path: Path) -> tuple[int, str]:
+    return len(path.stem), path.stem
+
+
+def machine_part(paths: list[Path]) -> list[str]:
+    """All that was measured on one machine, in one go or, by `--only`, in parts."""
+    reports = [load_report(path) for path in paths]
+    names = [[report.quick, *(report.machine[name] for name in ("processor", "gpu"))] for report in reports]
+    sections = [section for report in reports for section in {row.section for row in report.rows}]
+    if any(name != names[0] for name in names) or len(set(sections)) < len(sections):
         files = ", ".join(path.name for path in paths)
-        raise SystemExit(f"{paths[0].parent}: {files} are of different machines or revisions; remove the older ones")
-    return parts[0]._replace(rows=[row for part in parts for row in part.rows])
+        raise SystemExit(f"{paths[0].parent}: {files} are of several machines or overlap; remove the older ones")
+    heading = [f"### {title(reports[0])}", ""] if reports else []
+    return heading + [line for report in reports for line in report_part(report)]
 
 
-def machine_part(report: Report) -> list[str]:
-    """All that was measured on one machine."""
-    lines = [f"### {title(report)}", "", measured_on(report), ""]
+def report_part(report: Report) -> list[str]:
+    """What was measured in one go, and at which revision."""
+    lines = [measured_on(report), ""]
     for name, (heading, sentences) in TEXTS.items():
         rows = [row for row in report.rows if row.section == name]
         if name == "solutions":
@@ -69,8 +75,11 @@ def measured_on(report: Report) -> str:
     if machine["gpu"]:
         memory = machine["gpu_memory_bytes"]
         parts.append(machine["gpu"] + (f", of whose memory JAX may use {memory / 1e9:.0f} GB" if memory else ""))
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items() if number)
-    command = "make bench" + (" DEVICE=gpu" if report.device == "gpu" else "")
+    ours, *revision = machine["versions"]["phaselect"].split()
+    known = machine["versions"] | {"phaselect": " ".join([ours, *map(committed, revision)])}
+    versions = ", ".join(f"{name} {number}" for name, number in known.items() if number)
+    sections = ",".join(dict.fromkeys(row.section for row in report.rows))
+    command = f"python -m benchmarks.run --device {report.device} --only {sections}"
     return f"`{command}` on {'; '.join(parts)}; {versions}."
 
 
@@ -79,7 +88,7 @@ TEXTS = {
         "Metropolis kernels",
         """Proposals per second at mu = 10, alpha = 1.25, mu lam = 1. The reference is dwave-samplers on one core of the
         same machine, on the same couplings, its set-up not counted. The bound: on a CPU, reading a row of the couplings
-        for each accepted flip; on a GPU, updating M fields per proposal at the rate of large matrix products.""",
+        for each accepted flip; on a GPU, updating M fields for each at the rate of large matrix products.""",
     ),
     "message_passing": (
         "Message passing",

@@ -1,7 +1,7 @@
 """The page that is made of the reports."""
 
 import pytest
-from benchmarks.performance_page import gathered, measured_part
+from benchmarks.performance_page import measured_part
 from benchmarks.rows import Measurement, Report, Row, Task, load_report
 
 from benchmarks import (
@@ -51,15 +51,17 @@ def test_the_page_is_written_from_the_reports(tmp_path):
 
     gpu = Report("gpu", False, MACHINE | {"gpu": "H200", "gpu_memory_bytes": 10**11}, rows[:1])
     gpu.save(tmp_path / "gpu.json")
-    gpu._replace(rows=rows[5:]).save(tmp_path / "gpu-growth.json")
-    assert gathered([tmp_path / "gpu-growth.json", tmp_path / "gpu.json"]).rows == [rows[5], ROW]
+    later = gpu.machine | {"versions": gpu.machine["versions"] | {"phaselect": "0.2 abc"}}
+    gpu._replace(machine=later, rows=rows[5:]).save(tmp_path / "gpu-growth.json")
     both = "\n".join(measured_part(tmp_path))
     assert both.index("### An Abacus") < both.index("### H200") < both.index("JAX may use 100 GB")
     in_parts = both.split("### H200")[1]
-    assert in_parts.index("a kernel") < in_parts.index("exponent of time")
-    gpu._replace(machine=MACHINE).save(tmp_path / "gpu-other.json")
-    with pytest.raises(SystemExit, match="different machines"):
-        measured_part(tmp_path)
+    assert in_parts.index("a kernel") < in_parts.index("phaselect 0.2 abc") < in_parts.index("exponent of time")
+    assert "--only growth" in in_parts
+    for other in (gpu._replace(machine=MACHINE, rows=rows[1:2]), gpu):
+        other.save(tmp_path / "gpu-other.json")
+        with pytest.raises(SystemExit, match=r"gpu\.json, gpu-other\.json, gpu-growth\.json are of several machines or"):
+            measured_part(tmp_path)
 
 
 def test_only_what_is_between_the_marks_is_replaced():
