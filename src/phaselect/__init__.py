@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from phaselect.solvers.result import Certificate, Result, Status
     from phaselect.solvers.simulated_annealing import SimulatedAnnealing
     from phaselect.solvers.solve import solve
+    from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
 __all__ = [
     "AMP",
@@ -34,6 +35,7 @@ __all__ = [
     "SimulatedAnnealing",
     "Solver",
     "Status",
+    "VectorMessagePassing",
     "gaussian_batch",
     "gaussian_instance",
     "load",
@@ -57,6 +59,7 @@ _HOMES = {
     "SimulatedAnnealing": "phaselect.solvers.simulated_annealing",
     "Solver": "phaselect.solvers.protocol",
     "Status": "phaselect.solvers.result",
+    "VectorMessagePassing": "phaselect.solvers.vector_message_passing",
     "gaussian_batch": "phaselect.problem.ensembles",
     "gaussian_instance": "phaselect.problem.ensembles",
     "load": "phaselect.problem.instance",

@@ -21,6 +21,7 @@ from phaselect import (
     SimulatedAnnealing,
     Solver,
     Status,
+    VectorMessagePassing,
     gaussian_instance,
 )
 from phaselect.backends.host import passes
@@ -38,6 +39,7 @@ def solver_named(name):
 # Each solver to the end of a short schedule, without early stops or restarts.
 SOLVERS_AND_SCHEDULES = [
     (AMP(restarts=0), Schedule.matched(mu0=10, mu_max=100, eps=0.1, steps=1, unit="iterations")),
+    (VectorMessagePassing(restarts=0), Schedule.matched(mu0=1, mu_max=100, eps=0.1, steps=1, unit="iterations")),
     (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=60)),
     (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=3)),
     (SimulatedAnnealing("residual", eager=False), Schedule.matched(mu_max=20, eps=0.1, steps=7, unit="proposals")),

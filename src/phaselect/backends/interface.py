@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
+from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.least_squares import Linear
 from phaselect.equations.regression import Regressed
 
@@ -125,6 +126,9 @@ class Matrix(Protocol):
 
     def linear(self, scale: Array) -> Linear:
         """Least squares with the rows of A times scale."""
+
+    def gaussian_node(self, scale: Array, y: Array, x0: Array) -> GaussianNode:
+        """The linear part of vector message passing with the rows of A times scale."""
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> Ridge:
         """The regression of signs on the rows of A times scale."""

@@ -17,6 +17,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.equations.arrays import namespace
+
 Numbers = TypeVar("Numbers", float, NDArray[np.float64])
 
 
@@ -49,6 +51,16 @@ def local_update_with(channel: Callable[..., Any]) -> Callable[..., Any]:
         return w, g, curvature
 
     return local_update
+
+
+def measurement_posterior(p, tau, y, nu):  # type: ignore[no-untyped-def]
+    """Mean and variance of a measurement z of which `|z| = y` up to noise nu, and that was believed to be p to tau.
+
+    The output channel at `w = p`, `c = 1/(tau + nu)`, from whose curvature the variance would be a small difference.
+    """
+    v = 1 / (1 / tau + 1 / nu)
+    t = namespace(p).tanh(y * p / (tau + nu))
+    return v * (p / tau + y * t / nu), v + (v * y / nu) ** 2 * (1 - t * t)
 
 
 def phi_in(B: Numbers, precision: float, product: float) -> Numbers:

@@ -33,11 +33,13 @@ HUGE = 1e150
 class Linear(NamedTuple):
     """Least squares on one A; vectors come in stacks, one per row.
 
-    look: from x and targets to `A x` and `A^T (target - A x)`, in float64. adjoint: `A^T z`. correct: ways to bring x
-    nearer, from rough to fine (see `ConjugateGradients.__call__`). loops: how loops are run, see backends.
+    look: from x and targets to `A x` and `A^T (target - A x)`, in float64. forward, adjoint: `A x` and `A^T z`.
+    correct: ways to bring x nearer, from rough to fine (see `ConjugateGradients.__call__`). loops: how loops are run,
+    see backends.
     """
 
     look: Callable[[Any, Any], tuple[Any, Any]]
+    forward: Callable[[Any], Any]
     adjoint: Callable[[Any], Any]
     correct: tuple[Callable[..., Any], ...]
     loops: Any
@@ -196,7 +198,8 @@ class ConjugateGradients(NamedTuple):
             return self._step(now, now.power > least)
 
         start = _Descent(0 * b, b, b, (b * b).sum(axis=1), spectrum, spectrum.left, xp.asarray(0))
-        end: _Descent = self.loops.until(unfinished, step, start)
+        with np.errstate(over="ignore", invalid="ignore"):  # where float32 has no room, float64 comes next
+            end: _Descent = self.loops.until(unfinished, step, start)
         seen = end.spectrum._replace(steps=spectrum.steps + end.steps)
         return size[:, None] * end.d.astype("float64"), seen
 

@@ -25,9 +25,9 @@ from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers, pr
 from phaselect.problem.normalised import Normalised
 
 ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding")
-UNEVEN = 0.5
-"""Standard deviation of the squared row norms over their mean from which rows count as uneven; iid entries leave
-sqrt(2/N)."""
+UNEVEN, MOST = 0.3, 0.5
+"""Standard deviation of the squared row norms over their mean from which rows count as uneven, beyond the sqrt(2/N)
+that iid entries leave; and in any case."""
 TINY = 1e-290
 """Squares below this are not known to float64: a row of such a squared norm counts as a row of zeros."""
 HUGE = 1e300
@@ -160,7 +160,8 @@ class Instance:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i up to a factor."""
         powers = self._row_powers
         if self.noise is None:
-            uneven = np.std(powers / np.mean(powers)) > UNEVEN  # squares of powers may not fit into float64
+            spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
+            uneven = spread > min(UNEVEN + np.sqrt(2 / self.n), MOST)
             return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)
         if np.ndim(self.noise) == 0:
             return np.ones(powers.size)

@@ -10,6 +10,7 @@ import numpy as np
 from phaselect.backends.interface import Matrix, Ridge, Vector
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
+from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.least_squares import Linear
 
 
@@ -61,6 +62,11 @@ class Normalised(NamedTuple):
     def linear(self) -> Linear:
         """Least squares on A."""
         return self.matrix.linear(self.scale)
+
+    @property
+    def gaussian_node(self) -> GaussianNode:
+        """The linear part of vector message passing."""
+        return self.matrix.gaussian_node(self.scale, self.y, self.x0)
 
     @property
     def ridge(self) -> Ridge:

@@ -119,6 +119,16 @@ def amp_paper(eps: float = 0.1) -> Plan:
     return AMP(restarts=0), Schedule.paper_amp(eps=eps, hold=hold)
 
 
+def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 4, iterations: int = 400) -> Plan:
+    """From mu = 1 to 1e12, then on at 1e12 until there were so many iterations."""
+    from phaselect.solvers.vector_message_passing import VectorMessagePassing
+
+    def anneal(hold: int) -> Schedule:
+        return Schedule.fixed_product(product, mu0=1.0, mu_max=1e12, eps=eps, steps=1, unit="iterations", hold=hold)
+
+    return VectorMessagePassing(restarts=restarts), anneal(max(0, iterations - len(anneal(0))))
+
+
 def sa(eps: float = 0.05, product: float = 1.0) -> Plan:
     """100 sweeps at each temperature; product 0 is lam = 0."""
     from phaselect.solvers.simulated_annealing import SimulatedAnnealing
@@ -188,6 +198,7 @@ def auto() -> Plan:
 REGISTRY = {
     "amp": Recipe("message passing", amp),
     "amp-paper": Recipe("message passing, the paper's schedule", amp_paper),
+    "vmp": Recipe("vector message passing", vmp),
     "sa": Recipe("simulated annealing", sa),
     "sa-rate": Recipe("simulated annealing at a given rate", sa_rate),
     "sa-proposals": Recipe("simulated annealing, T_A in proposals", sa_proposals),

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from phaselect.backends.host import loops, random
 from phaselect.backends.host.passes import amp_pass, residual_pass, row_blocks
-from phaselect.backends.host.ridge import SpectralRidge, decompose
+from phaselect.backends.host.ridge import NodeBySpectrum, SpectralRidge, decompose
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.base.errors import InputError
 from phaselect.base.memory import free_bytes
 from phaselect.base.threads import run_parallel
 from phaselect.equations.amp_iteration import Pass, pass_by_products
+from phaselect.equations.gaussian_node import GaussianNode, NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
 BLOCK_ROWS, FEW_ROWS = 4096, 64
@@ -33,6 +34,8 @@ LARGE = 1 << 21
 """Entries of an A from which least squares goes faster in float32; that takes a copy of a float64 A for its time."""
 ROOM = 0.5
 """The part of the free memory that the copy may take."""
+WORTH_AN_SVD = 5e10
+"""M N min(M, N) up to which an SVD takes seconds."""
 CG_STEPS = 1000
 """In float32: what takes more is not for float32."""
 
@@ -100,7 +103,18 @@ class InMemory:
         if kept is not None and np.array_equal(kept.scale, scale):
             regression = kept.at(0.0)
             correct = (lambda residual, slope, enough, spectrum: (regression.estimate(residual), spectrum), *correct)
-        return Linear(partial(self._look, scale), lambda z: self.backproject(scale * z), correct, loops)
+        return self._linear(scale, correct)
+
+    def _linear(self, scale: Vector, correct: tuple[Any, ...]) -> Linear:
+        look, forward = partial(self._look, scale), lambda x: scale * self.measure(x)
+        return Linear(look, forward, lambda z: self.backproject(scale * z), correct, loops)
+
+    def gaussian_node(self, scale: Vector, y: Vector, x0: Vector) -> GaussianNode:
+        """By the SVD, if there is one or if it can be had within seconds; else by conjugate gradients."""
+        rows, columns = self.shape
+        if self.decomposed or (self.has_entries and rows * columns * min(rows, columns) <= WORTH_AN_SVD):
+            return NodeBySpectrum(self.ridge(scale, y, x0))
+        return NodeByGradients(self._linear(scale, self._corrections(scale)))
 
     def _look(self, scale: Vector, x: Stack, target: Stack) -> tuple[Stack, Stack]:
         """`A x` and `A^T (target - A x)`: two products."""
@@ -213,14 +227,7 @@ class Dense(InMemory):
         def look(x: Stack, target: Stack) -> tuple[Stack, Stack]:
             return residual_pass(*copy(), x, target)  # type: ignore[call-arg]
 
-        normal = self._normal(look)
-        gradients = ConjugateGradients(normal, "float32", GAIN["float32"], CG_STEPS, loops)
-
-        def rough(*given: Any) -> Any:
-            with np.errstate(over="ignore", invalid="ignore"):  # where float32 has no room, float64 comes next
-                return gradients(*given)
-
-        return rough, *fine
+        return ConjugateGradients(self._normal(look), "float32", GAIN["float32"], CG_STEPS, loops), *fine
 
 
 def _float32_rows(A: NDArray[Any], scale: Vector) -> NDArray[np.float32]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
 from phaselect.backends.host.random import Randomness
 from phaselect.base.threads import gram, run_parallel
+from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.regression import Regressed, explained, shrinkage
 
 Vector = NDArray[np.float64]
@@ -213,6 +214,28 @@ class SpectralRidgeAt:
 
         run_parallel(sweep, range(0, len(signs), COPIES_PER_TASK))
         return SpectralCopies(signs, c), random._replace(chains=chains)
+
+
+class NodeBySpectrum(NamedTuple):
+    """The linear part of vector message passing (equations/gaussian_node.py): two products with U.
+
+    What is kept are coordinates c of x, `x = A^T U c`.
+    """
+
+    ridge: SpectralRidge
+
+    def eigenvalues(self, probes: Stack) -> Eigenvalues:
+        """All that count."""
+        return Eigenvalues(self.ridge.s2, np.ones_like(self.ridge.s2))
+
+    def regress(self, target: Vector, shift: float, kept: Vector, enough: float) -> tuple[Vector, Vector]:
+        """To all digits."""
+        c = self.ridge.coordinates(target) / (self.ridge.s2 + shift)
+        return self.ridge.U @ (self.ridge.s2 * c), c
+
+    def signal(self, kept: Vector) -> Vector:
+        """x."""
+        return self.ridge.adjoint(self.ridge.U @ kept)
 
 
 def decompose(

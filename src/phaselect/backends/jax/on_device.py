@@ -25,6 +25,7 @@ from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array
+from phaselect.equations.gaussian_node import NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
 WORTH_A_COPY = {"gpu": 64 << 20}
@@ -135,7 +136,7 @@ class DeviceMatrix:
 
         copies = [Copy(self.A)] if self.half is None else [self.half, Copy(self.A)]
         correct: Any = tuple(self._gradients(copy, scale) for copy in copies)
-        return Linear(look, lambda z: self.apply_transposed(scale * z), correct, loops)
+        return Linear(look, lambda x: scale * self.apply(x), lambda z: self.apply_transposed(scale * z), correct, loops)
 
     def _gradients(self, copy: Copy, scale: Array) -> ConjugateGradients:
         """In single precision at least."""
@@ -146,6 +147,10 @@ class DeviceMatrix:
             return adjoint(copy.A, weights * forward(copy.A, p))
 
         return ConjugateGradients(normal, dtype, GAIN[str(copy.A.dtype)], CG_STEPS, loops)
+
+    def gaussian_node(self, scale: Array, y: Array, x0: Array) -> NodeByGradients:
+        """By conjugate gradients."""
+        return NodeByGradients(self.linear(scale))
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> CholeskyRidge:
         """By Cholesky factors."""

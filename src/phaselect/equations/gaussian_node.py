@@ -1,0 +1,57 @@
+r"""What Gaussian beliefs about all measurements, and a Gaussian prior of x, come to: the linear part of vector message
+passing, here by conjugate gradients.
+
+With measurements believed to be `target` to precision g, and x to have precision Lam,
+
+    x = (A^T A + shift)^-1 A^T target,    shift = Lam/g,    z = A x.
+
+Each call starts from the x of the last one, and goes only as far as that pays: what it leaves, the next one sees.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.lanczos import Eigenvalues, quadrature
+from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
+
+
+class GaussianNode(Protocol):
+    """The linear part for one A. `kept`, N numbers, is what a call leaves for the next, and for `signal`."""
+
+    def eigenvalues(self, probes: Array) -> Eigenvalues:
+        """Of `A^T A`; probes: random signs to find them with, where that is how they are found."""
+
+    def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
+        """z, and what is kept; enough: the length of a gradient that may be left."""
+
+    def signal(self, kept: Array) -> Array:
+        """x."""
+
+
+class NodeByGradients(NamedTuple):
+    """By conjugate gradients; x itself is kept."""
+
+    linear: Linear
+
+    def eigenvalues(self, probes: Array) -> Eigenvalues:
+        """By Lanczos' method."""
+        return quadrature(lambda p: self.linear.adjoint(self.linear.forward(p)), probes, self.linear.loops)
+
+    def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
+        """From the last x; the roughest corrections do, as the next call starts from what they leave."""
+        xp, x = namespace(target), kept[None]
+        slope = self.linear.look(x, target[None])[1] - shift * x
+        gradients: Any = self.linear.correct[0]
+
+        def normal(p: Array, on: Array) -> Array:
+            return gradients.normal(p, on) + xp.asarray(shift, dtype=gradients.dtype) * p
+
+        own: ConjugateGradients = gradients._replace(normal=normal)
+        x = x + own(None, slope, enough[None], nothing_seen(x))[0]
+        return self.linear.forward(x)[0], x[0]
+
+    def signal(self, kept: Array) -> Array:
+        """It is what is kept."""
+        return kept
