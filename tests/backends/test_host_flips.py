@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from phaselect import Schedule, gaussian_instance
+from phaselect import Instance, Schedule, gaussian_instance
 from phaselect.backends.host.flips import field_kernel, flip_energy, local_field, self_coupling, spectral_kernel
-from phaselect.backends.host.random import next_random, proposal, random_chains
+from phaselect.backends.host.random import next_random, proposal, random_chains, seeded
 from phaselect.equations.signs import signs_of
 from phaselect.experiments.pseudo_code import simulated_annealing
 from tests.exact import all_signs, gibbs, normalised, state_index
@@ -24,37 +24,49 @@ def chain(seed):
     return random_chains(np.random.default_rng(seed), 1)[0]
 
 
-def sample_spectral(problem, mu, lam, samples, thin, residual=False):
+def sample_spectral(problem, mu, lam, samples, thin, residual=False, in_order=False):
     spectral, state = problem.normalised.ridge, chain(1)
     v = problem.normalised.y.copy()
     c = spectral.coordinates(v)
     seen = np.empty((samples, v.size))
     for k in range(samples):
         one = np.array([mu]), np.array([lam])
-        spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, *one, thin, residual, state)
+        spectral_kernel(spectral.U, spectral.s2, spectral.leverage, v, c, *one, thin, residual, state, in_order)
         seen[k] = v
     return seen
 
 
-def sample_fields(problem, mu, lam, samples, thin):
+def sample_fields(problem, mu, lam, samples, thin, in_order=False):
     G, state = problem.normalised.ridge.couplings(lam), chain(1)
     v = problem.normalised.y.astype(np.float32)
     h, self_energy = G @ v, v**2 * np.diag(G)
     seen = np.empty((samples, v.size))
     for k in range(samples):
-        field_kernel(G, self_energy, v, h, mu, thin, state)
+        field_kernel(G, self_energy, v, h, mu, thin, state, in_order)
         seen[k] = v
     return seen
 
 
 @pytest.mark.parametrize("sample", [sample_spectral, sample_fields])
-@pytest.mark.parametrize(("mu", "lam"), [(0.4, 0.7), (1.5, 0.3)])
-def test_stationary_distribution(sample, mu, lam):
+@pytest.mark.parametrize(("mu", "lam", "in_order"), [(0.4, 0.7, False), (1.5, 0.3, False), (1.5, 0.3, True)])
+def test_stationary_distribution(sample, mu, lam, in_order):
     problem = gaussian_instance(5, 9 / 5, seed=4)
     probabilities, _ = gibbs(*normalised(problem), mu, lam)
-    seen = sample(problem, mu, lam, samples=20_000, thin=60)
+    seen = sample(problem, mu, lam, samples=20_000, thin=63, in_order=in_order)
     counts = np.bincount(state_index(seen), minlength=probabilities.size)
     assert chi_square_p_value(counts, probabilities) > 1e-3
+
+
+def test_a_whole_number_of_sweeps_goes_in_order():
+    """Very cold, from all the wrong signs of one diagonal coupling: every sign is asked once per sweep."""
+    A = np.vstack([np.eye(30), np.eye(30)[:1]])
+    ridge = Instance(A, np.abs(A @ np.ones(30))).normalised.ridge
+    copies = ridge.at(0.0).copies(-np.ones((1, 31)))
+    hot, lam = np.array([1e-9]), np.array([1.0])  # whatever is proposed is accepted
+    for sweeps, order in ((1, True), (1.0, False)):
+        random = seeded([1], chains=1)
+        found = ridge.anneal(copies, hot, lam, sweeps, random, energy="penalised", by_fields=False)[0]
+        assert (found.signs == 1).all() == order
 
 
 def test_stationary_distribution_of_the_residual_energy():

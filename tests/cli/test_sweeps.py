@@ -1,6 +1,7 @@
 """`phaselect sweep` and what reads its store: one real process, the rest within this one."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 
@@ -80,7 +81,7 @@ def test_status_has_the_options_of_the_solvers_asked_for(run):
 
 def test_help_names_the_defaults(run):
     text = "".join(run("sweep", "--help").stdout.split())  # names are broken at the ends of lines
-    assert "Bydefault0.1foramp,amp-paper;0.05forsa,sa-proposals,sa-fixed;0.02forlangevin." in text
+    assert "Bydefault0.1foramp,amp-paper,vmp;0.05forsa,sa-proposals,sa-fixed;0.02forlangevin." in text
 
 
 def test_export_and_merge(run, folder):
@@ -95,6 +96,11 @@ def test_export_and_merge(run, folder):
     done = run("merge", "all.db", "runs.db", "runs.db")
     assert done.stdout.splitlines() == ["runs.db: 12 new of 12 runs", "runs.db: 0 new of 12 runs"]
     run("merge", "fresh.db", "runs.db", "sweep.toml")
+    assert not (folder / "fresh.db").exists()
+    damaged = sqlite3.connect(folder / "all.db")
+    damaged.execute("DROP TABLE grids")
+    damaged.close()
+    assert run("merge", "fresh.db", "runs.db", "all.db").exit_code == 2
     assert not (folder / "fresh.db").exists()
 
 

@@ -14,7 +14,9 @@ def one(target, x, tolerance):
 
 def linear(A, *correct):
     """Least squares on an array."""
-    return Linear(lambda x, target: (x @ A.T, (target - x @ A.T) @ A), lambda x: x @ A.T, lambda z: z @ A, correct, loops)
+    return Linear(
+        lambda x, target: (x @ A.T, (target - x @ A.T) @ A), lambda x: x @ A.T, lambda z: z @ A, correct, loops
+    )
 
 
 def gradients(A, gain, steps, dtype="float64"):

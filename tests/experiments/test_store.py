@@ -197,6 +197,16 @@ def test_a_damaged_store_is_refused_and_left_as_it_is(path, damage, words, read_
     assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
 
 
+@pytest.mark.parametrize("damage", ["options = '{oops'", "m = 'abc'", "n = 'many'", "options = '[1]'"])
+def test_a_row_that_cannot_be_read_is_one_line(path, damage):
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE runs SET {damage} WHERE rowid = 1")
+    connection.commit()
+    connection.close()
+    with Store(path, read_only=True) as store, pytest.raises(InputError, match=r"runs\.db is damaged: a row"):
+        store.table()
+
+
 def test_a_store_whose_end_is_still_in_the_log_is_whole(path, rows, tmp_path):
     """As after `kill -9` while the log was being copied into the file: page one is new, the rest is not there yet."""
     with Store(path) as store:

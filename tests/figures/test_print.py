@@ -104,11 +104,11 @@ def test_a_partial_store_says_so_in_the_picture():
         ("3300 of the 3300 of preset pa, 6000 of the 6000 of preset baselines", []),
         (
             "3300 of the 3300 of preset pa, 2 crashed, 1 of the 6000 of preset baselines",
-            ["1 of 6000 runs of preset baselines"],
+            ["3300 of 3300 runs of preset pa, 2 crashed, 1 of 6000 runs of preset baselines"],
         ),
         (
             "21 of the 3300 of preset pa, 1 of the 6000 of preset baselines, 1 crashed",
-            ["21 of 3300 runs of preset pa, 1 of 6000 runs of preset baselines"],
+            ["21 of 3300 runs of preset pa, 1 of 6000 runs of preset baselines, 1 crashed"],
         ),
     ):
         assert remarks(draw("population", replace(table, provenance=table.provenance | {"runs": runs}))) == said

@@ -229,6 +229,8 @@ def merge(store: str, others: tuple[str, ...]) -> None:
 
     with ExitStack() as opened:
         sources = [opened.enter_context(Store(path, read_only=True)) for path in others]
+        for source in sources:  # a damaged one is refused before anything is made
+            source.table(), source.grids()
         target = opened.enter_context(Store(store))
         for source, taken in zip(sources, target.merge(sources), strict=True):
             click.echo(f"{source.path}: {taken} new of {len(source)} runs")

@@ -131,12 +131,12 @@ class Store:
     def table(self) -> Table:
         """All rows, in the order of their parameters, a column for each option; what is missing is nan."""
         order = "solver, n, options, plan, alpha, seed"
+        columns: Columns = {}
         with _explained(self.path):
             rows = self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY {order}").fetchall()
-        columns: Columns = {}
-        for i, (name, kind) in enumerate(COLUMNS.items()):
-            values = [row[i] for row in rows]
-            columns |= _spread(values) if name == "options" else {name: _column(values, kind)}
+            for i, (name, kind) in enumerate(COLUMNS.items()):
+                values = [row[i] for row in rows]
+                columns |= _spread(values) if name == "options" else {name: _column(values, kind)}
         return Table(columns, {"store": self.path.name, "rows": str(len(rows))})
 
     def remember(self, grids: Iterable[Grid]) -> None:
@@ -150,7 +150,7 @@ class Store:
         """Everything that was ever asked for."""
         with _explained(self.path):
             texts = self._connection.execute("SELECT grid FROM grids ORDER BY asked").fetchall()
-        return [Grid.from_dict(json.loads(text)) for (text,) in texts]
+            return [Grid.from_dict(json.loads(text)) for (text,) in texts]
 
     def merge(self, others: Sequence[Store]) -> list[int]:
         """Add the rows and grids of other stores, all or none; returns how many rows were taken from each.
@@ -279,11 +279,15 @@ def _take_lock(path: Path) -> int | None:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a damaged or unreachable file into one clear line."""
+    """Turn what SQLite says of a damaged or unreachable file, or a row that cannot be read, into one clear line."""
     try:
         yield
+    except InputError:
+        raise
     except (sqlite3.Error, OSError) as error:
         raise InputError(f"{path}: {error}") from None
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is damaged: a row cannot be read ({error})") from None
 
 
 def _plain(value: Any) -> Any:

@@ -125,9 +125,10 @@ class Studio:
             table = store.table()
         keys = [task.key for task in all_tasks(grids)]
         chosen = table.take(np.isin(table["key"], keys))
-        if len(chosen) == 0:
-            raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}")
         crashed = int(np.sum(chosen["status"] == FAILED))
+        if len(chosen) == crashed:
+            but = f" but {crashed} that crashed" if crashed else ""
+            raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}{but}")
         runs = f"{len(chosen)} of the {len(keys)} of preset {preset_name}" + (f", {crashed} crashed" if crashed else "")
         return Table(chosen.columns, {"runs": runs})
 
@@ -188,9 +189,13 @@ def draw(name: str, table: Table) -> Figure:
 
 
 def missing_runs(provenance: dict[str, str]) -> str:
-    """How many of the runs of its sweeps a table has; nothing where it has them all."""
-    swept = re.findall(r"(\d+) of the (\d+) of preset ([^\s,]+)", provenance.get("runs", ""))
-    parts = [f"{done} of {planned} runs of preset {name}" for done, planned, name in swept if int(done) < int(planned)]
+    """How many of the runs of its sweeps a table has, and how many crashed; nothing where it has them all."""
+    swept = re.findall(r"(\d+) of the (\d+) of preset ([^\s,;]+)(, \d+ crashed)?", provenance.get("runs", ""))
+    parts = [
+        f"{done} of {planned} runs of preset {name}{crashed}"
+        for done, planned, name, crashed in swept
+        if int(done) < int(planned) or crashed
+    ]
     return ", ".join(parts)
 
 

@@ -24,7 +24,8 @@ MAX_TEMPERATURES = 10_000_000
 class Stretch(NamedTuple):
     """A piece of schedule as solvers use it: temperatures, and sweeps at each.
 
-    In a sweep every sign is updated once; an iteration of a solver that updates all at once is one sweep.
+    In a sweep every sign is updated once, in order; an iteration of a solver that updates all at once is one sweep. A
+    number of sweeps that is not an int stands for single proposals, each of a random sign.
     """
 
     mu: Vector

@@ -162,7 +162,11 @@ class VectorMessagePassing:
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """The signs are settled, or z is at a fixed point of the last temperature."""
-        return Ended.SETTLED if (exact and row["mse_y"] < self.converged) or (final and row["change"] < STATIONARY) else None
+        return (
+            Ended.SETTLED
+            if (exact and row["mse_y"] < self.converged) or (final and row["change"] < STATIONARY)
+            else None
+        )
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
         """The estimate of x."""

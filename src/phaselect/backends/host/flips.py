@@ -5,7 +5,7 @@ Both kernels run the same chain (same proposals, same random numbers, the same a
 * `spectral_kernel`: O(N) per proposal, O(N) per change of lam; needs U only.
 * `field_kernel`: O(1) per rejection, O(M) per acceptance, at one lam; needs the couplings G.
 
-Each proposal takes one 64-bit random number.
+Each proposal takes one 64-bit random number. Signs are proposed at random, or in order, as in backends/jax/flips.py.
 """
 
 import math
@@ -46,7 +46,7 @@ def _flip(U, i, w, wc, v):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state):  # type: ignore[no-untyped-def]
+def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state, in_order=False):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at each (mu, lam); updates v, c and state in place, returns the acceptances.
 
     leverage: `sum_k U_ik^2`; times the largest w it bounds G_ii, and settles most rejections without computing it.
@@ -59,8 +59,10 @@ def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state):
             w = w * (2.0 - w)
         wc = w * c
         largest = w.max()
-        for _ in range(proposals):
+        for k in range(proposals):
             i, u = proposal(state, v.size)
+            if in_order:
+                i = k % v.size
             field = local_field(U, i, wc)
             at_least = mu[t] * flip_energy(v[i], field, largest * leverage[i])
             if at_least > CERTAIN or (at_least > 0.0 and u >= math.exp(-at_least)):
@@ -75,16 +77,16 @@ def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state):
 
 
 @kernel(nogil=True)
-def population_kernel(G, self_energy, v, h, mu, proposals, states):  # type: ignore[no-untyped-def]
+def population_kernel(G, self_energy, v, h, mu, proposals, states, in_order=False):  # type: ignore[no-untyped-def]
     """`field_kernel` on each row of v, with its own fields and random state."""
     accepted = 0
     for k in range(v.shape[0]):
-        accepted += field_kernel(G, self_energy, v[k], h[k], mu, proposals, states[k])
+        accepted += field_kernel(G, self_energy, v[k], h[k], mu, proposals, states[k], in_order)
     return accepted
 
 
 @kernel(nogil=True, fastmath=REORDER)
-def field_kernel(G, self_energy, v, h, mu, proposals, state):  # type: ignore[no-untyped-def]
+def field_kernel(G, self_energy, v, h, mu, proposals, state, in_order=False):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at fixed couplings; updates v, h and state in place, returns the acceptances.
 
     All arrays are float32: `h = G v` holds the local fields, `self_energy = y^2 diag(G)`.
@@ -93,8 +95,10 @@ def field_kernel(G, self_energy, v, h, mu, proposals, state):  # type: ignore[no
     minus_two = numba.float32(-2.0)
     certain = numba.float32(CERTAIN)
     accepted = 0
-    for _ in range(proposals):
+    for k in range(proposals):
         i, u = proposal(state, v.size)
+        if in_order:
+            i = k % v.size
         cost = four_mu * (v[i] * h[i] - self_energy[i])
         if cost < certain and (cost <= numba.float32(0.0) or u < math.exp(-cost)):
             change = minus_two * v[i]

@@ -117,20 +117,24 @@ class SpectralRidge:
         energy: str,
         by_fields: bool,
     ) -> tuple[SpectralCopies, Randomness, int]:
-        """Metropolis on one copy through all temperatures, in one compiled loop; or, by fields, one loop for each."""
-        proposals = round(sweeps * self.y.size)
+        """Metropolis on one copy through all temperatures, in one compiled loop; or, by fields, one loop for each.
+
+        A whole number of sweeps goes through the signs in order; single proposals are of random ones.
+        """
+        proposals, in_order = round(sweeps * self.y.size), isinstance(sweeps, int)
         chains = random.chains.copy()
         if by_fields:
             v, accepted = copies.signs[0] * self.y.astype(np.float32), 0
             for level, regulariser in zip(mu.tolist(), lam.tolist(), strict=True):
                 G = self.couplings(regulariser, energy)
                 self_energy = (self.y**2 * np.diag(G)).astype(np.float32)
-                accepted += field_kernel(G, self_energy, v, G @ v, level, proposals, chains[0])
+                accepted += field_kernel(G, self_energy, v, G @ v, level, proposals, chains[0], in_order)
             exact = np.where(v < 0, -1, 1).astype(np.int8)
             return self.at(0.0).copies(exact[None]), random._replace(chains=chains), accepted
         v, c = copies.signs[0] * self.y, copies.c[0].copy()
         residual = energy == "residual"
-        accepted = spectral_kernel(self.U, self.s2, self.leverage, v, c, mu, lam, proposals, residual, chains[0])
+        arrays = self.U, self.s2, self.leverage, v, c, mu, lam
+        accepted = spectral_kernel(*arrays, proposals, residual, chains[0], in_order)
         signs = np.where(self.y > 0, np.where(v < 0, -1, 1), copies.signs[0]).astype(np.int8)
         return SpectralCopies(signs[None], c[None]), random._replace(chains=chains), accepted
 
@@ -208,7 +212,7 @@ class SpectralRidgeAt:
         def sweep(start: int) -> None:
             rows = slice(start, start + COPIES_PER_TASK)
             v = copies.signs[rows] * y
-            population_kernel(G, self_energy, v, v @ G, mu, proposals, chains[rows])
+            population_kernel(G, self_energy, v, v @ G, mu, proposals, chains[rows], True)
             signs[rows] = np.where(v < 0, -1, 1)
             np.matmul(signs[rows] * ridge.y, ridge.U, out=c[rows])
 
