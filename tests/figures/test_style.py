@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
 
 from phaselect.figures import style
 
@@ -91,7 +92,13 @@ def test_an_interval_without_end_has_an_arrow(along):
     assert points == [[0, 2], [1, 2], [2, 2], [3, 1.5], [4, 2.5]]
     assert arrows == [[[2, 2], [4, 2.5]], [[1, 2], [3, 1.5]]]
     (bars,) = (collection.get_segments() for collection in axes.collections)
-    assert [segment[:, int(along == "y")].tolist() for segment in bars] == [[1, 3], [1, 2], [2, 3], [1.5, 1.5], [2.5, 2.5]]
+    assert [segment[:, int(along == "y")].tolist() for segment in bars] == [
+        [1, 3],
+        [1, 2],
+        [2, 3],
+        [1.5, 1.5],
+        [2.5, 2.5],
+    ]
     style.legend(figure, axes)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [style.OPEN]
 
@@ -104,4 +111,4 @@ def test_what_a_panel_names_alike_is_shown_as_one():
     style.legend(figure, *axes)
     (found,) = figure.legends
     assert [text.get_text() for text in found.get_texts()] == ["unstable"]
-    assert [line.get_color() for line in found.get_lines()] == [style.SKY, "k"]
+    assert [line.get_color() for line in found.findobj(Line2D)] == [style.SKY, "k"]
