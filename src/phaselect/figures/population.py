@@ -37,8 +37,8 @@ def draw(table: Table) -> Figure:
         draw_shares(axes[1], table.where(solver=solver), sizes, line)
         axes[1].plot([], [], "k", ls=line, label=REGISTRY[solver].title)
     axes[1].set_title("baselines")
-    draw_alpha_50(axes[2], population)
     axes[2].axhline(BAYES_OPTIMAL, **BAYES)
+    draw_alpha_50(axes[2], population)
     letter(axes)
     legend(figure, *axes, title=BARS)
     return figure

@@ -110,8 +110,8 @@ def draw_success(table: Table, solver: str, fixed: str, shared: str) -> Figure:
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
         draw_shares(panel, own.where(eps=eps), sizes)
         panel.set_title(rf"$\epsilon = {eps:g}$, {fixed}")
+    axes[2].axhline(BAYES_OPTIMAL, **BAYES)  # first, or the panel may end at it
     draw_alpha_50(axes[2], annealed)
-    axes[2].axhline(BAYES_OPTIMAL, **BAYES)
     axes[2].set_title(shared)
     if len(held):
         draw_alpha_50(axes[3], held, (("^", GREEN), ("v", PINK)))
