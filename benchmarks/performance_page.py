@@ -76,7 +76,8 @@ def measured_on(report: Report) -> str:
         memory = machine["gpu_memory_bytes"]
         parts.append(machine["gpu"] + (f", of whose memory JAX may use {memory / 1e9:.0f} GB" if memory else ""))
     ours, *revision = machine["versions"]["phaselect"].split()
-    known = machine["versions"] | {"phaselect": " ".join([ours, *map(committed, revision)])}
+    package = "".join(f" (package at revision {committed(it)})" for it in revision)
+    known = machine["versions"] | {"phaselect": ours + package}
     versions = ", ".join(f"{name} {number}" for name, number in known.items() if number)
     sections = ",".join(dict.fromkeys(row.section for row in report.rows))
     command = f"python -m benchmarks.run --device {report.device} --only {sections}"

@@ -18,8 +18,8 @@ from phaselect.report.parts import PARTS, Part, beyond_the_paper, part_of
 from phaselect.report.sizes import TextGrid, size_grids
 
 HERE = Path(__file__).parent
-SCREENS, LINES, LETTERS, PIXELS = 5, 45, 80, 24
-"""No page is longer than so many screens: of so many lines, each of so many letters and as high as so many pixels."""
+SCREENS, SCREEN, LETTERS, PIXELS = 5, 900, 80, 24
+"""No page is longer than so many screens of so many pixels; a line has so many letters, and is so many pixels high."""
 HEAD = """# Results
 
 Every figure of the paper, recomputed, and each of its claims with what we measured. Written by
@@ -111,7 +111,7 @@ def figure(name: str, table: Table) -> str:
 
 def screens(text: str) -> float:
     """How long a page is, nearly: text wraps, a row of a table takes a line more, a picture is as high as it is."""
-    return sum(_lines(line) for line in text.splitlines()) / LINES
+    return sum(_lines(line) for line in text.splitlines()) * PIXELS / SCREEN
 
 
 def _lines(line: str) -> float:

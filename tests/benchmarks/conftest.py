@@ -30,7 +30,7 @@ MACHINE = {
     "memory_bytes": 8 * 10**9,
     "gpu": None,
     "gpu_memory_bytes": None,
-    "versions": {"python": "3.11", "jax": None},
+    "versions": {"phaselect": "0.1", "python": "3.11", "jax": None},
 }
 
 

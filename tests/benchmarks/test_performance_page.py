@@ -56,7 +56,11 @@ def test_the_page_is_written_from_the_reports(tmp_path):
     both = "\n".join(measured_part(tmp_path))
     assert both.index("### An Abacus") < both.index("### H200") < both.index("JAX may use 100 GB")
     in_parts = both.split("### H200")[1]
-    assert in_parts.index("a kernel") < in_parts.index("phaselect 0.2 abc") < in_parts.index("exponent of time")
+    assert (
+        in_parts.index("a kernel")
+        < in_parts.index("phaselect 0.2 (package at revision abc)")
+        < in_parts.index("exponent of time")
+    )
     assert "--only growth" in in_parts
     for other in (gpu._replace(machine=MACHINE, rows=rows[1:2]), gpu):
         other.save(tmp_path / "gpu-other.json")

@@ -153,7 +153,7 @@ def first_tasks(name, scale):
     return all_tasks([replace(grid, n=grid.n[:1], alpha=grid.alpha[:1], instances=1) for grid in preset(name, scale)])
 
 
-def test_presets_say_what_the_paper_ran():
+def test_presets_say_what_is_run():
     """One start of 3000 iterations, and one rate for all where solvers are compared, whatever our defaults are."""
     for scale in ("small", "paper"):
         runs = {task.solver: dict(task.options) for task in first_tasks("solvers", scale)}

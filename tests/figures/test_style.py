@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
 
 from phaselect.figures import style
 
@@ -73,3 +74,41 @@ def test_logarithmic_axes_show_plain_numbers_over_few_decades():
     _, (axes,) = style.panels(1)
     style.logarithmic(axes, "y", np.array([np.nan, -1.0]))
     assert axes.get_yscale() == "linear"
+
+
+@pytest.mark.parametrize("along", ["x", "y"])
+def test_an_interval_without_end_has_an_arrow(along):
+    """Closed; open above, and below; a bound from below, and from above; nothing known."""
+    inf, nan = np.inf, np.nan
+    value = np.array([2.0, 2.0, 2.0, nan, nan, nan])
+    low, high = np.array([1.0, 1.0, -inf, 1.5, -inf, -inf]), np.array([3.0, inf, 3.0, inf, 2.5, inf])
+    figure, (axes,) = style.panels(1)
+    style.with_bars(axes, np.arange(6.0), value, low, high, along=along, fmt="o", color=style.BLUE)
+    points, *arrows = (
+        line.get_xydata()[:, :: 1 if along == "y" else -1].tolist()
+        for line in axes.get_lines()
+        if len(line.get_xdata())
+    )
+    assert points == [[0, 2], [1, 2], [2, 2], [3, 1.5], [4, 2.5]]
+    assert arrows == [[[2, 2], [4, 2.5]], [[1, 2], [3, 1.5]]]
+    (bars,) = (collection.get_segments() for collection in axes.collections)
+    assert [segment[:, int(along == "y")].tolist() for segment in bars] == [
+        [1, 3],
+        [1, 2],
+        [2, 3],
+        [1.5, 1.5],
+        [2.5, 2.5],
+    ]
+    style.legend(figure, axes)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [style.OPEN]
+
+
+def test_what_a_panel_names_alike_is_shown_as_one():
+    figure, axes = style.panels(2)
+    for panel in axes:
+        panel.plot([0, 1], lw=5, color=style.SKY, label="unstable")
+        panel.plot([0, 1], "k--", label="unstable")
+    style.legend(figure, *axes)
+    (found,) = figure.legends
+    assert [text.get_text() for text in found.get_texts()] == ["unstable"]
+    assert [line.get_color() for line in found.findobj(Line2D)] == [style.SKY, "k"]

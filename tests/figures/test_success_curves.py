@@ -46,3 +46,26 @@ def test_only_a_fit_to_be_trusted_is_drawn():
     fits, labels = thresholds_panel(flat)
     assert fits == 0
     assert all("\nno limit, exponent not determined" in label for label in labels)
+
+
+def points_of(panel):
+    """How many thresholds are drawn in a panel, by the words of its legend."""
+    drawn = zip(*panel.get_legend_handles_labels(), strict=True)
+    return {
+        label.split(",")[0]: len(handle.lines[0].get_xdata()) for handle, label in drawn if hasattr(handle, "lines")
+    }
+
+
+def test_what_claims_are_judged_by_is_drawn():
+    """All thresholds of simulated annealing: bounds on those of single proposals, and those at constant lam."""
+    table = load_table(TABLES / "success_sa.csv")
+    *_, annealed, constant = draw("success_sa", table).axes
+    assert points_of(annealed) == {"simulated annealing": 4, "$T_A$ in proposals": 3}
+    assert points_of(constant) == {r"$\lambda = 0$": 3, r"$\lambda = 0.005$": 3}
+    bounds = table.where(kind="threshold", solver="sa-proposals", eps=0.1)
+    assert np.isnan(bounds["value"]).all()
+
+
+def test_a_legend_says_how_many_instances():
+    _, labels = thresholds_panel(load_table(TABLES / "success_amp.csv"))
+    assert any(label.startswith("message passing, $\\epsilon = 0.1$, 6 to 40 instances:\nfit") for label in labels)

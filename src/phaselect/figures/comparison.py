@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from phaselect.base.tables import Columns, Table
 from phaselect.figures.style import ALPHA, RECOVERED, between, with_bars
-from phaselect.figures.success_curves import HALF, analyse, mark_half
+from phaselect.figures.success_curves import analyse, draw_half, mark_half
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def draw_comparison(axes: Axes, table: Table, styles: Styles, fixed: str) -> Non
         share, middle = (table.where(kind=kind, solver=solver) for kind in ("share", "threshold"))
         at = share["alpha"] * 1.06 ** between(place, len(styles))
         with_bars(axes, at, share["value"], share["low"], share["high"], fmt=line, color=colour, label=name)
-        axes.plot(middle["value"], 0.5 + 0 * middle["value"], "D", color=colour, **HALF)
+        draw_half(axes, middle, colour)
     mark_half(axes)
     n, trials = (table.where(kind="share")[name].max() for name in ("n", "trials"))
     axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05), title=f"$N = {n}$, {fixed}, {trials:.0f} instances")

@@ -11,7 +11,7 @@ from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.style import ALPHA, BARS, BLUE, GREY, SKY, between, legend, letter, looks, panels, with_bars
-from phaselect.figures.success_curves import BAYES
+from phaselect.figures.success_curves import BAYES, counts, ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
-    "instances are recovered, against N, with its 95 % interval; arrows: more than were tried. Lines: growth by a "
-    "factor with every unknown, where that fits. (b) The rate of that growth, in powers of two per unknown, against "
-    "alpha, with the line that says where it vanishes."
+    "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these. Points at "
+    "one N are moved apart a little. Lines: growth by a factor with every unknown, where that fits. (b) The rate of "
+    "that growth, in powers of two per unknown, against alpha, with the line that says where it vanishes."
 )
-MORE: dict[str, Any] = {"marker": r"$\uparrow$", "ms": 7, "ls": "none"}
 SPREAD = 30.0
 """Unknowns by which the bars of different alphas are moved apart."""
 
@@ -40,25 +39,22 @@ def draw(table: Table) -> Figure:
     alphas = sorted(copies.values("alpha"))
     for place, (alpha, look) in enumerate(looks(alphas).items()):
         own, fit = copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha)
-        _draw_copies(
-            axes[0], own, fit, SPREAD * between(place, len(alphas)), look | {"label": rf"$\alpha = {alpha:g}$"}
-        )
-    axes[0].plot([], [], color=GREY, label="more than these", **MORE)
+        label = rf"$\alpha = {alpha:g}$, {counts(own['instances'])} instances"
+        _draw_copies(axes[0], own, fit, SPREAD * between(place, len(alphas)), look | {"label": label})
     axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
     axes[0].set_yscale("log", base=2)
     axes[0].set_title(r"population annealing, $\mu\lambda = 1$")
     _draw_rates(axes[1], table)
+    axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL) + 0.01)
     letter(axes)
-    legend(figure, *axes, columns=3, title=BARS)
+    legend(figure, *axes, columns=2, title=BARS)
     return figure
 
 
 def _draw_copies(axes: Axes, own: Table, fit: Table, shift: float, look: dict[str, Any]) -> None:
-    closed = np.isfinite(own["value"]) & np.isfinite(own["low"]) & np.isfinite(own["high"])
-    known, more = own.take(closed), own.take(np.isinf(own["high"]) & (own["low"] > 0))
-    numbers = [np.exp2(known[name]) for name in ("value", "low", "high")]
-    with_bars(axes, known["n"] + shift, *numbers, ls="none", capsize=2, **look)
-    axes.plot(more["n"] + shift, np.exp2(more["low"]), color=look["color"], **MORE)
+    value, low, high = ends(own, least=0.0)
+    low = np.where(np.isinf(low), np.nan, np.exp2(low))
+    with_bars(axes, own["n"] + shift, np.exp2(value), low, np.exp2(high), ls="none", capsize=2, **look)
     if len(fit) and not fit["doubt"][0]:
         n = np.linspace(own["n"].min(), own["n"].max(), 50)
         axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=look["color"], lw=0.9)
@@ -67,7 +63,6 @@ def _draw_copies(axes: Axes, own: Table, fit: Table, shift: float, look: dict[st
 def _draw_rates(axes: Axes, table: Table) -> None:
     fits, end = table.where(kind="exponential"), table.where(kind="vanishing")
     trusted = fits.take(fits["doubt"] == "")
-    numbers = [trusted[name] for name in ("value", "low", "high")]
     look: dict[str, Any] = {
         "color": BLUE,
         "marker": "o",
@@ -75,12 +70,16 @@ def _draw_rates(axes: Axes, table: Table) -> None:
         "capsize": 2,
         "label": "rate of the lines in (a)",
     }
-    with_bars(axes, trusted["alpha"], *numbers, **look)
+    if len(trusted):
+        with_bars(axes, trusted["alpha"], trusted["value"], trusted["low"], trusted["high"], **look)
+        axes.axhline(0.0, color=GREY, lw=0.7)
+    else:
+        axes.text(0.05, 0.5, "no rate is known yet:\nno lines in (a)", va="center", transform=axes.transAxes)
+        axes.set_yticks([])
     if len(end) and not end["doubt"][0]:
         low, zero, high = (end[name][0] for name in ("low", "value", "high"))
         axes.axvspan(low, high, color=SKY, alpha=0.3, lw=0)
         axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"vanishes at {zero:.3f} [{low:.3f}, {high:.3f}]")
     axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
-    axes.axhline(0.0, color=GREY, lw=0.7)
     axes.set(xlabel=ALPHA, ylabel="powers of 2 per unknown")
     axes.set_title("how fast copies grow with $N$")

@@ -85,8 +85,9 @@ def draw(table: Table) -> Figure:
         panel.axvline(0, color=GREY, lw=0.7)
         panel.set(xlabel=COMPLEXITY, ylabel=MSE_Y, title=rf"$\lambda = {lam:g}$", xlim=(-0.25, 1.25))
         logarithmic(panel, "y", table["mse_y"])
-    axes[0].plot([], [], **BAND, label="unstable: replicon $> 1$")
-    axes[0].plot([], [], "k--", lw=0.8, label="$m = 0$, left by the anneal")
+    for width, label in ((1.5, "unstable: replicon $> 1$"), (0.8, "thin: $m = 0$, left by the anneal")):
+        axes[0].plot([], [], **BAND, label=label)
+        axes[0].plot([], [], "k--", lw=width, label=label)
     axes[0].plot([], [], "kx", label=r"$\Sigma = 0$ on the anneal")
     letter(axes)
     legend(figure, *axes, columns=5)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.style import BARS, legend, letter, panels
-from phaselect.figures.success_curves import analyse, draw_alpha_50, draw_shares, size_looks
+from phaselect.figures.success_curves import BAYES, analyse, draw_alpha_50, draw_shares, size_looks
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def draw(table: Table) -> Figure:
         draw_shares(axes[1], table.where(solver=solver), sizes, line)
         axes[1].plot([], [], "k", ls=line, label=REGISTRY[solver].title)
     axes[1].set_title("baselines")
+    axes[2].axhline(BAYES_OPTIMAL, **BAYES)
     draw_alpha_50(axes[2], population)
     letter(axes)
     legend(figure, *axes, title=BARS)

@@ -13,7 +13,7 @@ from phaselect.experiments.joint_limit import JointLimit, joint_limit
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
 from phaselect.figures.context import Context
 from phaselect.figures.style import BARS, SKY, between, legend, letter, logarithmic, panels, with_bars
-from phaselect.figures.success_curves import BAYES, analyse, size_looks
+from phaselect.figures.success_curves import BAYES, analyse, ends, size_looks
 from phaselect.solvers.registry import recipe
 from phaselect.theory.thresholds import alpha_recovery
 
@@ -25,7 +25,8 @@ CAPTION = (
     "Simulated annealing of the signs, mu from 1 to 300 in steps of 10 %: alpha at which half of the random instances "
     "are recovered, with its 95 % interval, against the sweeps that it spends while mu grows by a factor of e, (a) at "
     "mu*lam = 1 and (b) at lam = 0. Lines: the fit a + b N^-c + d tau^-e, all sizes and rates together, where chi^2 is "
-    "good; its a is what large instances and slow anneals tend to. Dashed: where theory has an anneal recover."
+    "good; its a is what large instances and slow anneals tend to. Points at one rate are moved apart a little. "
+    "Dashed: where theory has an anneal recover."
 )
 JOINT = ("size_amplitude", "size_exponent", "rate_amplitude", "rate_exponent", "slower_than")
 
@@ -77,7 +78,9 @@ def draw(table: Table) -> Figure:
         own = table.where(product=product)
         if len(own.where(kind="threshold")):
             _draw_product(panel, own, fit_of(table, product), size_looks(table))
-        panel.set_title(r"$\mu\lambda = 1$" if product else r"$\lambda = 0$")
+        panel.set_title(
+            (r"$\mu\lambda = 1$" if product else r"$\lambda = 0$") + r", $\mu$ from 1 to 300 in steps of 10 %"
+        )
     letter(axes)
     legend(figure, *axes, columns=2, title=BARS)
     return figure
@@ -88,9 +91,8 @@ def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[in
     taus = np.geomspace(middles["tau"].min(), middles["tau"].max(), 60)
     for place, (n, look) in enumerate(sizes.items()):
         at = middles.where(n=n)
-        at = at.take(np.isfinite(at["value"]) & np.isfinite(at["low"]) & np.isfinite(at["high"]))
         moved = at["tau"] * 1.6 ** between(place, len(sizes))
-        with_bars(axes, moved, at["value"], at["low"], at["high"], ls="none", **look)
+        with_bars(axes, moved, *ends(at), ls="none", **look)
         if fit is not None and not fit.doubt:
             here = taus[taus >= fit.slower_than]
             axes.plot(here, fit.at(n, here), color=look["color"], lw=0.9)
@@ -101,4 +103,5 @@ def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[in
         axes.axhspan(fit.limit.low, fit.limit.high, color=SKY, alpha=0.3, lw=0)
         axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"limit of the fit (lines), {bounds}")
     axes.set(xlabel=r"sweeps per e-fold of $\mu$", ylabel=r"$\alpha_{50}$, half recovered")
+    axes.set_xlim(middles["tau"].min() / 3, 3 * middles["tau"].max())
     logarithmic(axes, "x", middles["tau"])

@@ -27,11 +27,15 @@ DARK_TO_LIGHT = ("#000000", "#332288", "#882255", "#CC3311", "#CC79A7", "#E69F00
 MARKERS = "osD^vP"
 COLUMN, ROW, LINE = 3.5, 2.8, 0.17
 """Inches: a panel is as wide as a column of print, a figure at most as wide as two; and a line of small print."""
-COLOURS = 256
+ROOM, COLOURS = 16, 256
+"""Lines of small print that fit into a free place; colours of a picture."""
 ALPHA = r"measurements per unknown $\alpha$"
 MU, OVERLAP, MSE_Y = r"inverse temperature $\mu$", "overlap with the signal $m$", r"residual $\mathrm{MSE}_y$"
 COMPLEXITY, FREE_ENTROPY = r"complexity $\Sigma$", r"free entropy $\Phi$"
 RECOVERED, BARS = "share of instances recovered", "bars: 95 % intervals"
+OPEN = "arrow: interval without end; no bar: a bound only"
+ARROW = 26.0
+"""Twice the length of such an arrow, in points."""
 SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -88,20 +92,33 @@ def panels(count: int) -> tuple[Figure, list[Axes]]:
 
 
 def legend(figure: Figure, *shown: Axes, columns: int = 4, title: str | None = None) -> None:
-    """One legend for the panels shown, each label once: in the place that `panels` left free, or below them all."""
+    """One legend for the panels shown, each label once: in the place that `panels` left free, or below them all.
+
+    What a panel names alike is shown as one, the later over the earlier.
+    """
     named: dict[str, Any] = {}
     for panel in shown:
+        own: dict[str, tuple[Any, ...]] = {}
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
+            own[label] = (*own.get(label, ()), handle)
+        named |= {label: handles for label, handles in own.items() if label not in named}
     if not named:
         return
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": columns}
     if len(figure.axes) > 1 and len(figure.axes) % 2 == 1:
         rows = math.ceil(len(figure.axes) / 2)
         place = {"loc": "center", "bbox_to_anchor": (0.51, 0.0, 0.48, 1 / rows)}
+        _heighten(figure, rows * max(0, _lines_of(list(named), 1) - ROOM))
     else:
-        _heighten(figure, math.ceil(len(named) / columns) + (title is not None))
+        _heighten(figure, _lines_of(list(named), columns) + (title is not None))
     figure.legend(named.values(), named.keys(), title=title, alignment="left", **place)
+
+
+def _lines_of(labels: list[str], columns: int) -> int:
+    """Of the longest column of a legend."""
+    each = math.ceil(len(labels) / columns)
+    lines = [label.count("\n") + 1 for label in labels]
+    return max(sum(lines[first : first + each]) for first in range(0, len(labels), each))
 
 
 def legend_under(figure: Figure, *row: Axes, columns: int) -> None:
@@ -139,10 +156,43 @@ def looks(values: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     return {value: {"color": colour, "marker": marker} for value, colour, marker in drawn}
 
 
-def with_bars(axes: Axes, x: NDArray[Any], y: NDArray[Any], low: NDArray[Any], high: NDArray[Any], **look: Any) -> None:
-    """Points at (x, y) with a bar from low to high through each."""
-    lengths = np.maximum([y - low, high - y], 0.0)
-    axes.errorbar(x, y, yerr=lengths, **({"ms": 3, "lw": 1.0, "elinewidth": 0.7} | look))
+def with_bars(
+    axes: Axes,
+    at: NDArray[Any],
+    value: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    along: str = "y",
+    **look: Any,
+) -> None:
+    """Points with a bar from low to high through each, and an arrow where that interval has no end.
+
+    Where the value is not known the point is at the end that is, and only a bound. along: the axis of the values.
+    """
+    ends = np.isfinite([low, high])
+    shown = np.isfinite(value) | (ends[0] != ends[1])
+    at, value, low, high, ends = at[shown], value[shown], low[shown], high[shown], ends[:, shown]
+    value = np.where(np.isfinite(value), value, np.where(ends[0], low, high))
+    lengths = np.where(ends, np.maximum([value - low, high - value], 0.0), 0.0)
+    points = (at, value) if along == "y" else (value, at)
+    bars: dict[str, Any] = {f"{along}err": lengths, "ms": 3, "lw": 1.0, "elinewidth": 0.7}
+    drawn = axes.errorbar(*points, **bars | look)
+    for end, turn in zip(ends, (180, 0), strict=True):
+        if not end.all():
+            arrow: dict[str, Any] = {"marker": _arrow(turn - 90 * (along == "x")), "ls": "none", "mfc": "none"}
+            arrow |= {"ms": ARROW, "mec": drawn.lines[0].get_color(), "mew": 1.2, "zorder": 6}
+            axes.plot(*(numbers[~end] for numbers in points), **arrow)
+            axes.plot([], [], color=GREY, marker=r"$\uparrow$", ms=7, ls="none", label=OPEN)
+            axes.margins(y=0.15)
+
+
+def _arrow(degrees: float) -> Any:
+    """A marker: an arrow from its point upwards, turned to the left by an angle."""
+    from matplotlib.path import Path as Outline
+    from matplotlib.transforms import Affine2D
+
+    up = Outline([(0, 0), (0, 1), (-0.25, 0.65), (0, 1), (0.25, 0.65)], [1, 2, 1, 2, 2])
+    return up.transformed(Affine2D().rotate_deg(degrees))
 
 
 def between(place: int, count: int) -> float:

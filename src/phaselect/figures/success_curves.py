@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from phaselect.figures.style import (
     BLUE,
     GREEN,
     GREY,
+    PINK,
     RECOVERED,
     RED,
     between,
@@ -40,20 +41,32 @@ if TYPE_CHECKING:
 HALF: dict[str, Any] = {"ms": 4.5, "mec": "black", "mew": 0.6, "zorder": 5}
 BAYES: dict[str, Any] = {"color": GREY, "ls": "--", "lw": 1.1}
 Looks = dict[int, dict[str, Any]]
+VARIANTS = {
+    "sa-proposals": "$T_A$ in proposals",
+    "sa-fixed": r"$\lambda = 0.005$",
+    "amp-paper": "the paper's schedule",
+}
+"""What the legends call solvers that are drawn beside the one that they are variants of."""
 
 
-def success_figure(solver: str, title: str, anneal: str, fixed: str) -> Members:
+def success_figure(solver: str, title: str, anneal: str, fixed: str, shared: str, beside: str = "") -> Members:
     """CAPTION, compute and draw of the success figure of one solver, from the preset sweep of the same name.
 
-    anneal: its schedule, for the caption. fixed: what of it the panels say.
+    anneal: its schedule, for the caption. fixed: what of it the panels say, shared: what (c) says, which has variants
+    of the solver too. beside: more of the caption.
     """
     caption = (
         f"{title}: share of random instances recovered against measurements per unknown, with 95 % Wilson intervals, "
         f"at two rates of the anneal ({anneal}). Diamonds: alpha_50 with its interval, where it has one. Dashed: "
         "1.128, the Bayes-optimal threshold. (c) alpha_50 against N, with the fit a + b N^-c and its limit where "
-        "chi^2 is good and the sizes determine c."
+        f"there are four sizes or more, chi^2 is good and the sizes determine c.{beside} Points at one alpha or N are "
+        "moved apart a little."
     )
-    return caption, lambda context: analyse(context.rows(solver)), lambda table: draw_success(table, solver, fixed)
+    return (
+        caption,
+        lambda context: analyse(context.rows(solver)),
+        lambda table: draw_success(table, solver, fixed, shared),
+    )
 
 
 def analyse(rows: Table) -> Columns:
@@ -87,18 +100,24 @@ def refitted(table: Table) -> Table:
     return Table(stack([NO_FIT | measured.columns, *limits]), table.provenance)
 
 
-def draw_success(table: Table, solver: str, fixed: str) -> Figure:
-    """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; not at fixed lam."""
-    table = table.take((table["product"] != 0.0) & (table["solver"] != "sa-fixed"))
-    own = table.where(solver=solver)
+def draw_success(table: Table, solver: str, fixed: str, shared: str) -> Figure:
+    """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; (d): at constant lam."""
+    constant = (table["product"] == 0.0) | (table["solver"] == "sa-fixed")
+    annealed, held = table.take(~constant), table.take(constant)
+    own = annealed.where(solver=solver)
     sizes = size_looks(own)
-    figure, axes = panels(3)
+    figure, axes = panels(4 if len(held) else 3)
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
         draw_shares(panel, own.where(eps=eps), sizes)
         panel.set_title(rf"$\epsilon = {eps:g}$, {fixed}")
-    draw_alpha_50(axes[2], table)
+    axes[2].axhline(BAYES_OPTIMAL, **BAYES)  # first, or the panel may end at it
+    draw_alpha_50(axes[2], annealed)
+    axes[2].set_title(shared)
+    if len(held):
+        draw_alpha_50(axes[3], held, (("^", GREEN), ("v", PINK)))
+        axes[3].set_title(r"constant $\lambda$" + fixed[fixed.index(",") :])
     letter(axes)
-    legend(figure, *axes, title=BARS)
+    legend(figure, *axes, columns=2, title=BARS)
     return figure
 
 
@@ -126,12 +145,15 @@ def draw_shares(axes: Axes, table: Table, sizes: Looks, line: str = "-") -> None
             continue
         at = share["alpha"] + gap * between(place, len(sizes))
         with_bars(axes, at, share["value"], share["low"], share["high"], ls=line, **look)
-        middle = table.where(kind="threshold", n=n)
-        middle = middle.take(np.isfinite(middle["value"]))
-        half = np.full(len(middle), 0.5)
-        axes.errorbar(middle["value"], half, xerr=_bars(middle), fmt="D", color=look["color"], **HALF)
+        draw_half(axes, table.where(kind="threshold", n=n), look["color"])
     mark_half(axes)
     axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05))
+
+
+def draw_half(axes: Axes, middles: Table, colour: Any) -> None:
+    """Diamonds at one half for alpha_50."""
+    half = np.full(len(middles), 0.5)
+    with_bars(axes, half, *ends(middles), along="x", fmt="D", color=colour, **HALF | {"elinewidth": 1.2})
 
 
 def mark_half(axes: Axes) -> None:
@@ -141,19 +163,19 @@ def mark_half(axes: Axes) -> None:
     axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
 
 
-def _bars(middles: Table) -> Any:
-    """Lengths of the error bars, none where an interval is open."""
-    lengths = np.array([middles["value"] - middles["low"], middles["high"] - middles["value"]])
-    return np.where(np.isfinite(lengths).all(axis=0), lengths, 0.0)
+def ends(middles: Table, least: float = 1.0) -> tuple[Any, Any, Any]:
+    """Values with the ends of their intervals: that below an unknown value is none if it is the least there can be."""
+    value, low, high = (middles[name] for name in ("value", "low", "high"))
+    return value, np.where(np.isnan(value) & (low <= least), -math.inf, low), high
 
 
-def draw_alpha_50(axes: Axes, table: Table) -> None:
+def draw_alpha_50(axes: Axes, table: Table, marks: Sequence[tuple[str, str]] = (("o", BLUE), ("s", RED))) -> None:
     """alpha_50 against N for every family of curves; with the fitted a + b N^-c if it says something of the limit."""
     middles = table.where(kind="threshold")
-    middles = middles.take(np.isfinite(middles["value"]))
+    middles = middles.take(np.isfinite(np.array(ends(middles))).any(axis=0))
     named = zip(middles["solver"].tolist(), middles["eps"].tolist(), strict=True)
     families = list({repr(family): family for family in named}.values())  # not-a-number differs from itself
-    styles = dict(zip(middles.values("solver"), cycle((("o", BLUE), ("s", RED), ("^", GREEN))), strict=False))
+    styles = dict(zip(middles.values("solver"), cycle(marks), strict=False))
     for place, (solver, eps) in enumerate(families):
         own, limit = (
             part.take((part["solver"] == solver) & ((part["eps"] == eps) | np.isnan(part["eps"])))
@@ -162,28 +184,28 @@ def draw_alpha_50(axes: Axes, table: Table) -> None:
         marker, colour = styles[solver]
         face = "white" if eps == middles["eps"].max() else colour
         at = own["n"] * 1.3 ** between(place, len(families))
-        look = {"color": colour, "mfc": face, "ms": 4, "label": _in_words(solver, eps, limit)}
-        axes.errorbar(at, own["value"], yerr=_bars(own), fmt=marker, **look)
+        look = {"color": colour, "mfc": face, "ms": 4, "elinewidth": 1.2, "label": _in_words(own, limit)}
+        with_bars(axes, at, *ends(own), fmt=marker, **look)
         if len(limit) and not limit["doubt"][0]:
             n = np.geomspace(own["n"].min(), 2 * own["n"].max(), 60)
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
             axes.plot(n, fit, color=colour, lw=0.8, ls="--" if face == "white" else "-")
-    axes.axhline(BAYES_OPTIMAL, **BAYES)
     axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered", xmargin=0.08)
     sizes = sorted(middles.values("n"))
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.xaxis.minorticks_off()
 
 
-def _in_words(solver: str, eps: float, limit: Table) -> str:
-    """A family of curves, and below it what its fit says of the limit."""
-    title = REGISTRY[solver].title.replace("T_A", "$T_A$")
-    return title + ("" if math.isnan(eps) else rf", $\epsilon = {eps:g}$") + ":\n" + _limit_in_words(limit)
+def _in_words(own: Table, limit: Table) -> str:
+    """A family of curves, and below it what its fit says of the limit, if it has more sizes than parameters."""
+    solver, product, eps = (own[name][0] for name in ("solver", "product", "eps"))
+    words = r"$\lambda = 0$" if product == 0.0 else VARIANTS.get(solver, REGISTRY[solver].title)
+    words += "" if math.isnan(eps) else rf", $\epsilon = {eps:g}$"
+    words += f", {counts(own['instances'])} instances"
+    return words + (f":\n{_limit_in_words(limit)}" if len(limit) and limit["dof"][0] else "")
 
 
 def _limit_in_words(limit: Table) -> str:
-    if len(limit) == 0:
-        return "too few sizes for a limit"
     value, low, high, chi2, dof, doubt = (limit[name][0] for name in ("value", "low", "high", "chi2", "dof", "doubt"))
     return (
         f"no limit, {doubt}" if doubt else rf"fit $\to$ {value:.3f} [{low:.3f}, {high:.3f}], χ² = {chi2:.1f} / {dof:g}"

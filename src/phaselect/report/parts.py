@@ -30,7 +30,8 @@ PARTS = (
     Part("annealing", "Simulated annealing", ("success_sa", "rate_and_size")),
     Part("langevin", "Langevin dynamics", ("success_langevin", "descent")),
     Part("message_passing", "Message passing", ("success_amp", "trajectories", "collapse")),
-    Part("solvers", "All solvers, and what they cost", ("solvers", "population", "hard_phase", "matrices", "growth")),
+    Part("solvers", "All solvers, and what they cost", ("solvers", "population", "growth")),
+    Part("limits", "Fewer measurements, other matrices", ("hard_phase", "matrices")),
 )
 """Every figure is in one of them."""
 

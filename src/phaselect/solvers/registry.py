@@ -112,7 +112,7 @@ def amp(eps: float = 0.1, product: float = 1.0, restarts: int = 4, iterations: i
 
 
 def amp_paper(eps: float = 0.1) -> Plan:
-    """One start, at most 3000 iterations, the product decaying like 1/mu: the paper's pseudo-code to the letter."""
+    """One start on the schedule of the paper's pseudo-code, product decaying like 1/mu; 3000 iterations, not 2e5."""
     from phaselect.solvers.message_passing import AMP
 
     hold = max(0, 3000 - len(Schedule.paper_amp(eps=eps, hold=0)))
