@@ -40,20 +40,36 @@ def test_matrices_that_are_not_iid(make):
     np.testing.assert_allclose(sign * result.x, problem.x0, atol=1e-7)
 
 
-def test_below_message_passing_the_annealers_take_over():
-    """Before they do, message passing has had all its restarts."""
+def test_a_matrix_that_is_not_iid_gets_vector_message_passing():
+    """Where AMP would diverge."""
     problem = shifted(60, 1.8, seed=0)
     result = solve(problem)
-    assert result.solver == "pa"
-    assert result.certified
+    assert (result.solver, result.certified) == ("vmp", True)
     assert result.truth["m"] == pytest.approx(1)
+    assert [stage.why for stage in result.stages] == [
+        "A is not a matrix of iid entries: its entries have a mean, or its columns are alike"
+    ]
     assert AMP().run(problem).status is Status.DIVERGED
+
+
+def test_below_message_passing_the_annealers_take_over():
+    """Before they do, message passing has had all its restarts; the result tells of every stage."""
+    problem = gaussian_instance(60, 1.15, seed=0)
+    result = solve(problem)
+    assert (result.solver, result.certified) == ("pa", True)
+    first, second = result.stages
+    assert (first.solver, first.attempts, first.ended) == ("amp", 5, "the schedule is over")
+    assert (second.solver, second.attempts) == ("pa", 1)
+    assert first.mse_y > 1e-6 > second.mse_y
+    assert first.seconds + second.seconds <= result.seconds
 
 
 def test_the_ladder():
     problem = gaussian_instance(20, 1.5, seed=0)
     names = [(stage.solver.name, getattr(stage.solver, "replicas", None)) for stage in FrontDoor().plan(problem, False)]
     assert names == [("amp", None), *(("pa", replicas) for replicas in LADDER)]
+    operator = Instance((lambda x: problem.A @ x, lambda z: problem.A.T @ z), problem.y)
+    assert [stage.solver.name for stage in FrontDoor().plan(operator, True)][:2] == ["amp", "pa"]
     timed = iter(FrontDoor().plan(problem, True))
     assert [next(timed).solver.name for _ in range(7)] == ["amp", *["pa"] * 6]  # without end, until time is out
     noisy = list(FrontDoor().plan(problem.with_noise(0.01), True))

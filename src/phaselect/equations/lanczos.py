@@ -1,7 +1,7 @@
 r"""The eigenvalues of `A^T A` as a quadrature, by Lanczos' method from random vectors: sums over all from few products.
 
-`tr f(A^T A) = E[r . f(A^T A) r]` for entries of r that are +-1, and k steps from r integrate polynomials of degree 2k - 1
-exactly. One vector knows such a sum to a relative error of about `sqrt(2/N)` times the spread of f.
+`tr f(A^T A) = E[r . f(A^T A) r]` for entries of r that are +-1, and k steps from r integrate polynomials of degree
+2k - 1 exactly. One vector knows such a sum to a relative error of about `sqrt(2/N)` times the spread of f.
 """
 
 from __future__ import annotations

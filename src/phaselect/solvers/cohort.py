@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.equations.arrays import in_memory
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
 from phaselect.solvers.certificate.judge import probes
@@ -69,7 +70,7 @@ class Alone:
 
     def gathered(self, tree: Any) -> Any:
         """Each array with a leading axis of one."""
-        return _mapped(lambda leaf: np.asarray(leaf)[None], tree)
+        return _mapped(lambda leaf: leaf[None], tree)
 
     def member(self, problem: Normalised, k: int) -> Normalised:
         """The problem."""
@@ -110,7 +111,7 @@ class Together:
 
     def gathered(self, tree: Any) -> Any:
         """As they are, in memory."""
-        return _mapped(np.asarray, tree)
+        return _mapped(lambda leaf: leaf, tree)
 
     def member(self, problem: Normalised, k: int) -> Normalised:
         """Cut out of the stack."""
@@ -236,10 +237,7 @@ def _backprojection(problem: Normalised) -> Any:
 
 
 def _mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The function of every array of a tuple or dictionary of arrays; those on a device leave it all at once."""
-    leaves = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, tuple) else [tree]
-    for leaf in leaves:
-        getattr(leaf, "copy_to_host_async", lambda: None)()
+    """The function of every array of a tuple or dictionary of arrays, in memory."""
     if isinstance(tree, dict):
-        return {name: function(leaf) for name, leaf in tree.items()}
-    return [function(leaf) for leaf in tree] if isinstance(tree, tuple) else function(tree)
+        return dict(zip(tree, map(function, in_memory(list(tree.values()))), strict=True))
+    return list(map(function, in_memory(list(tree)))) if isinstance(tree, tuple) else function(in_memory([tree])[0])

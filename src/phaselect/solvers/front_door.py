@@ -1,10 +1,9 @@
-"""What `phaselect.solve` tries on its own: message passing with restarts, then larger and larger populations."""
+"""What `phaselect.solve` tries on its own: the message passing that suits A, then larger and larger populations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from itertools import chain, repeat
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.problem.instance import Instance
+from phaselect.problem.likeness import unlike_iid
 from phaselect.problem.streams import check_seed
 from phaselect.solvers.company import OneByOne
 from phaselect.solvers.message_passing import AMP
@@ -20,6 +20,7 @@ from phaselect.solvers.protocol import ProgressCallback, Solver
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import Result
 from phaselect.solvers.run import check_problem, starting_point
+from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
 LADDER = (64, 256, 1024)
 """Population sizes tried in turn once message passing has failed."""
@@ -29,17 +30,9 @@ MOST_ROWS = 20_000
 """Measurements up to which their couplings, M x M numbers, are an option."""
 
 
-def stages_for(ladder: tuple[int, ...], noise: float = 0.0) -> tuple[Stage, ...]:
-    """Message passing is fast, and right for iid matrices; where it fails or diverges, populations take over."""
-    solvers: list[Solver] = [AMP(), *map(PopulationAnnealing, ladder)]
-    return tuple(Stage(solver, solver.default_schedule(noise)) for solver in solvers)
-
-
 @dataclass(frozen=True)
 class FrontDoor:
-    """The search without choices to make; `stages` are those for exact data in memory."""
-
-    stages: tuple[Stage, ...] = field(default_factory=lambda: stages_for(LADDER))
+    """The search without choices to make."""
 
     name = "auto"
     in_batches = False
@@ -65,12 +58,23 @@ class FrontDoor:
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
         return search.run(self.plan(problem, timed=time_limit is not None))[0]
 
-    def plan(self, problem: Instance, timed: bool) -> Iterable[Stage]:
+    def plan(self, problem: Instance, timed: bool) -> Iterator[Stage]:
         """What to try, in order; with a time limit the last population is tried again until it strikes."""
         level, matrix = problem.noise_level, problem.matrix
-        stages = self.stages
-        if level or matrix.on_gpu:
-            stages = stages_for(LADDER_ON_GPU if matrix.on_gpu else LADDER, level)
+
+        def stage(solver: Solver, why: str = "") -> Stage:
+            return Stage(solver, solver.default_schedule(level), why)
+
+        unlike = unlike_iid(problem.normalised)
+        if unlike:
+            yield stage(VectorMessagePassing(), f"A is not a matrix of iid entries: {unlike}")
+        else:
+            yield stage(AMP(), "A looks like a matrix of iid entries")
         if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
-            return stages[:1]
-        return chain(stages, repeat(stages[-1])) if timed and not level else stages
+            if not unlike:
+                yield stage(VectorMessagePassing(), "populations need the couplings of all measurements, too many here")
+            return
+        ladder = [stage(PopulationAnnealing(copies)) for copies in (LADDER_ON_GPU if matrix.on_gpu else LADDER)]
+        yield from ladder
+        while timed and not level:
+            yield ladder[-1]

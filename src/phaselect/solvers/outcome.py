@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.protocol import Solver
-from phaselect.solvers.result import Status
+from phaselect.solvers.result import StageRecord, Status
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Ended, Grade, Judged
 
 ROUNDED, AGREEING = 1e-6, 3
@@ -24,12 +26,34 @@ RANK_OF_EXACT = {Grade.CERTIFIED: 3, Grade.AMBIGUOUS: 2, Grade.UNCERTIFIED: 1}
 
 
 class Attempt(NamedTuple):
-    """One start of a solver: `number` counts those of its stage, `stream` all of the search."""
+    """One start of a solver: `number` counts those of its stage, `stream` all of the search, `place` the stages."""
 
     solver: Solver
     schedule: Schedule
     number: int
     stream: int
+    place: int = 0
+    why: str = ""
+
+
+class Tried(NamedTuple):
+    """What is kept of an attempt, however many there are."""
+
+    attempt: Attempt
+    ended: Ended
+    mse_y: float
+    seconds: float
+
+
+def stages_of(tried: Sequence[Tried]) -> tuple[StageRecord, ...]:
+    """What became of each stage."""
+    found = []
+    for _, group in groupby(tried, key=lambda one: one.attempt.place):
+        own = list(group)
+        last, best = own[-1], min(one.mse_y for one in own)
+        seconds = sum(one.seconds for one in own)
+        found.append(StageRecord(last.attempt.solver.name, last.attempt.why, len(own), last.ended.value, best, seconds))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -45,6 +69,11 @@ class Outcome:
     sweeps: float
     seconds: float
     state: Any = None
+
+    @property
+    def tried(self) -> Tried:
+        """What is kept of it in any case."""
+        return Tried(self.attempt, self.ended, self.judged.mse_y, self.seconds)
 
     @property
     def grade(self) -> Grade:

@@ -22,25 +22,26 @@ from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.company import Company
 from phaselect.solvers.finish import Answer, Support
 from phaselect.solvers.loop import Loop
-from phaselect.solvers.outcome import Attempt, Outcome, Seen
+from phaselect.solvers.outcome import Attempt, Outcome, Seen, Tried, stages_of
 from phaselect.solvers.protocol import ProgressCallback, Solver, Start
 from phaselect.solvers.result import Result, tabulate
 from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
 
 
 class Stage(NamedTuple):
-    """A solver, with its restarts, on a schedule."""
+    """A solver, with its restarts, on a schedule; and why it was chosen."""
 
     solver: Solver
     schedule: Schedule
+    why: str = ""
 
 
 def attempts_of(stages: Iterable[Stage]) -> Iterator[Attempt]:
     """Every attempt of every stage, in order."""
     streams = 0
-    for solver, schedule in stages:
+    for place, (solver, schedule, why) in enumerate(stages):
         for number in range(1 + solver.restarts):
-            yield Attempt(solver, schedule, number, streams)
+            yield Attempt(solver, schedule, number, streams, place, why)
             streams += 1
 
 
@@ -63,6 +64,7 @@ class Search:
         members = len(self.company)
         self.ended: list[list[Ended]] = [[] for _ in range(members)]
         self.seen = [Seen() for _ in range(members)]
+        self.tried: list[list[Tried]] = [[] for _ in range(members)]
         self.sweeps, self.seconds = np.zeros(members), np.zeros(members)
         self.deadline = np.inf if self.time_limit is None else self.began + self.time_limit
         self.exact = not any(self.company.noise_levels)
@@ -115,6 +117,7 @@ class Search:
             self.seconds[k] += outcome.seconds
             self.ended[k].append(outcome.ended)
             self.seen[k].note(outcome)
+            self.tried[k].append(outcome.tried)
         return Ended.INTERRUPTED if any(outcome.ended is Ended.INTERRUPTED for outcome in outcomes) else None
 
     def _attempt(self, attempt: Attempt) -> Any:
@@ -196,6 +199,7 @@ class Search:
             state=one.state,
             truth=one.truth,
             reason=self.seen[k].reason(status),
+            stages=stages_of(self.tried[k]),
             rival=None if one.judged.rival is None else one.judged.rival * self.company.x_scale(k),
         )
 

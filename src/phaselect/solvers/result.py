@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +48,24 @@ MEANING = {
 }
 
 
+class StageRecord(NamedTuple):
+    """A stage of a search: why it was chosen, how often it was tried, how its last attempt ended, and the best fit."""
+
+    solver: str
+    why: str
+    attempts: int
+    ended: str
+    mse_y: float
+    seconds: float
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """An estimate of x with its certificate and the history of the run.
 
     `certificate` says what it rests on, or is None; `reason` says why there is none, or what speaks for noise; `rival`
-    is another x that fits the data as well, where one was found.
+    is another x that fits the data as well, where one was found; `stages` are the solvers that were tried, in order,
+    and how each ended.
 
     x and rival are in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they
     were weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per
@@ -77,6 +89,7 @@ class Result:
     truth: dict[str, float] = field(repr=False, default_factory=dict)
     reason: str = ""
     rival: Vector | None = field(repr=False, default=None)
+    stages: tuple[StageRecord, ...] = field(repr=False, default=())
 
     @property
     def certified(self) -> bool:
@@ -104,6 +117,7 @@ class Result:
             "seconds": self.seconds,
             "seed": self.seed,
             "schedule": self.schedule.to_dict(),
+            "stages": [{name: _plain(value) for name, value in one._asdict().items()} for one in self.stages],
             "x": self.x.tolist(),
             "rival": None if self.rival is None else self.rival.tolist(),
             "signs": self.signs.astype(int).tolist(),

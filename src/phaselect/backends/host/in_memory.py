@@ -325,6 +325,10 @@ class Sparse(Operator):
 
     A: Any = None
 
+    def has_zeros(self) -> bool:
+        """Are there entries that are not stored, or stored zeros?"""
+        return bool(np.count_nonzero(self.A.data) < self.shape[0] * self.shape[1])
+
     def apply_magnitudes(self, x: Vector) -> Vector:
         """`|A| |x|`."""
         return np.asarray(abs(self.A) @ np.abs(x))

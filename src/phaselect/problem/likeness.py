@@ -1,0 +1,59 @@
+"""Does A look like a matrix of iid entries, for which AMP is right? A few products with random vectors tell.
+
+Rows of such a matrix, and columns, have even norms; it does to the vector of ones what it does to any; and for rows of
+unit norm `tr (A^T A)^2 = N alpha^2 (1 + 1/alpha)`, where an orthogonal one has 1 instead of `1 + 1/alpha`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from phaselect.equations.arrays import Array, namespace
+from phaselect.problem.normalised import Normalised
+from phaselect.problem.streams import Purpose, stream
+
+PROBES = 4000
+"""Random numbers, about, that A is asked with."""
+OFF = 0.2
+"""What counts as off, of the second moment of the spectrum; ten times that of the rest, which tells less sharply."""
+
+
+class Moments(NamedTuple):
+    """What random vectors told: each is 1 for iid entries, up to chance."""
+
+    spectrum: Array
+    ones: Array
+    columns: Array
+    zeros: Array
+
+
+def moments(problem: Normalised, probes: Array, mixed: Array) -> Moments:
+    """probes: random signs, one per unknown, stacked; mixed: one per measurement."""
+    xp = namespace(problem.y)
+    alpha = problem.m_rows / problem.n
+    twice = problem.adjoint(problem.forward(xp.asarray(probes)))
+    spectrum = (twice**2).mean() / (alpha**2 + alpha)
+    ones = (problem.forward(xp.ones(problem.n)) ** 2).mean()
+    back = problem.adjoint(xp.asarray(mixed))
+    columns = (back**4).mean() / (3 * (back**2).mean() ** 2)
+    return Moments(spectrum, ones, columns, xp.asarray(problem.matrix.has_zeros()))
+
+
+def unlike_iid(problem: Normalised) -> str:
+    """What speaks against iid entries; nothing if nothing does."""
+    m_rows, n = problem.m_rows, problem.n
+    rng = stream(0, Purpose.LIKENESS, m_rows, n)
+    probes, mixed = (2.0 * rng.integers(2, size=size) - 1.0 for size in ((-(-PROBES // n), n), m_rows))
+    found = Moments(*(float(value) for value in problem.compiled(moments)(problem, probes, mixed)))
+    chance = 10 / np.sqrt(n)
+    if found.zeros:
+        return "some entries are zero"
+    if found.ones > 1 + 10 * OFF + chance:
+        return "its entries have a mean, or its columns are alike"
+    if found.columns > 1 + 2 * OFF + chance:
+        return "its columns are uneven"
+    if abs(found.spectrum - 1) > OFF:
+        return f"its singular values are {'closer together' if found.spectrum < 1 else 'further apart'}"
+    return ""
