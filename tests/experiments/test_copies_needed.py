@@ -10,11 +10,11 @@ from phaselect.experiments.limits import Interval
 REPLICAS = 2.0 ** np.arange(2, 14, 2)
 
 
-def runs(n, alpha, middle, instances=100):
+def runs(n, alpha, middle, instances=100, slope=1.0):
     """Runs of which half succeed with 2^middle copies."""
     rng = np.random.default_rng([n, int(1000 * alpha)])
     copies, seeds = (it.ravel() for it in np.meshgrid(REPLICAS, np.arange(instances)))
-    good = rng.random(copies.size) < 1 / (1 + np.exp(-(np.log2(copies) - middle)))
+    good = rng.random(copies.size) < 1 / (1 + np.exp(-slope * (np.log2(copies) - middle)))
     columns = {"n": n, "alpha": alpha, "replicas": copies, "seed": seeds, "status": "SCHEDULE_DONE"}
     return columns | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)}
 
@@ -57,6 +57,11 @@ def test_the_law_of_growth_is_told():
     assert not laws["power"].doubt
     assert laws["exponential"].doubt
     assert gain.high < 0
+
+
+def test_steps_may_be_sharper_for_larger_sizes():
+    parts = [runs(n, 1.1, exponential(n), slope=n / 100) for n in SIZES]
+    assert not growth(Table(stack(parts), {}))[0]["exponential"].doubt
 
 
 def test_a_size_that_is_never_solved_counts():

@@ -78,9 +78,9 @@ def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[In
 
 def _same_at_all_sizes(points: Array) -> JointLimit:
     """Without a term in N; the interval is at least as wide as with a term that may hide in the errors."""
-    fit, other = _fitted(points, NO_TERM), _fitted(points, HIDDEN).limit
-    low, high = np.minimum(fit.limit.low, other.low), np.maximum(fit.limit.high, other.high)
-    return fit._replace(limit=Interval(fit.limit.value, float(low), float(high)))
+    fit, other = _fitted(points, NO_TERM), _fitted(points, HIDDEN)
+    low, high = np.minimum(fit.limit.low, other.limit.low), np.maximum(fit.limit.high, other.limit.high)
+    return fit._replace(limit=Interval(fit.limit.value, float(low), float(high)), doubt=fit.doubt or other.doubt)
 
 
 def _fitted(points: Array, of_n: Array) -> JointLimit:

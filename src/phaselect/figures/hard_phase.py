@@ -21,7 +21,7 @@ CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
     "instances are recovered, against N, with its 95 % interval; arrows: more than were tried. Lines: growth by a "
     "factor with every unknown, the likeliest by all runs at that alpha, successes and failures alike, where its "
-    "deviance is good. (b) The rate of that growth, in powers of two per unknown, with its 95 % interval, against alpha, "
+    "deviance is good. (b) The rate of that growth, in powers of two per unknown, against alpha, with its interval, "
     "and where the line through the rates vanishes."
 )
 MORE: dict[str, Any] = {"marker": r"$\uparrow$", "ms": 7, "ls": "none"}
