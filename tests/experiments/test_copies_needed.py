@@ -10,11 +10,11 @@ from phaselect.experiments.limits import Interval
 REPLICAS = 2.0 ** np.arange(2, 14, 2)
 
 
-def runs(n, alpha, middle, instances=100):
+def runs(n, alpha, middle, instances=100, slope=1.0):
     """Runs of which half succeed with 2^middle copies."""
     rng = np.random.default_rng([n, int(1000 * alpha)])
     copies, seeds = (it.ravel() for it in np.meshgrid(REPLICAS, np.arange(instances)))
-    good = rng.random(copies.size) < 1 / (1 + np.exp(-(np.log2(copies) - middle)))
+    good = rng.random(copies.size) < 1 / (1 + np.exp(-slope * (np.log2(copies) - middle)))
     columns = {"n": n, "alpha": alpha, "replicas": copies, "seed": seeds, "status": "SCHEDULE_DONE"}
     return columns | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)}
 
@@ -27,23 +27,60 @@ def test_copies():
     assert (never.low, never.high) == (12.0, np.inf)
 
 
-def close(value, error=0.1):
-    return Interval(value, value - 1.96 * error, value + 1.96 * error)
+def sweep(middle, sizes, alpha=1.1, **options):
+    """Runs at some sizes, of which half succeed with 2^middle(n) copies."""
+    return Table(stack([runs(n, alpha, middle(n), **options) for n in sizes]), {})
 
 
-SIZES = [50, 100, 200, 400]
+def exponential(n):
+    return 2 + 0.04 * n
+
+
+def power(n):
+    return 4 + 4 * np.log2(n / 50)
+
+
+SIZES = [50, 75, 100, 150, 200, 400]
+"""Half of the instances are beyond the largest population at 400, and by the exponential law at 200 nearly so."""
 
 
 def test_the_law_of_growth_is_told():
-    exponential = [close(2 + 0.02 * n) for n in SIZES]
-    assert growth(SIZES, exponential, "exponential").rate.value == pytest.approx(0.02, abs=0.002)
-    assert not growth(SIZES, exponential, "exponential").doubt
-    assert growth(SIZES, exponential, "power").doubt
-    power = [close(2 + 1.5 * np.log2(n)) for n in SIZES]
-    assert growth(SIZES, power, "exponential").doubt
-    assert not growth(SIZES, power, "power").doubt
-    assert growth(SIZES[:1], power[:1], "power") is None
-    assert "freedom" in growth(SIZES[:2], power[:2], "power").doubt
+    laws, gain = growth(sweep(exponential, SIZES))
+    rate = laws["exponential"].rate
+    assert rate.low < 0.04 < rate.high < rate.low + 0.01
+    assert not laws["exponential"].doubt
+    assert laws["power"].doubt
+    assert gain.low > 0
+    laws, gain = growth(sweep(power, SIZES))
+    assert laws["power"].rate.low < 4 < laws["power"].rate.high
+    assert laws["power"].offset + laws["power"].rate.value * np.log2(50) == pytest.approx(4, abs=0.5)
+    assert not laws["power"].doubt
+    assert laws["exponential"].doubt
+    assert gain.high < 0
+
+
+def test_steps_may_be_sharper_for_larger_sizes():
+    parts = [runs(n, 1.1, exponential(n), slope=n / 100) for n in SIZES]
+    assert not growth(Table(stack(parts), {}))[0]["exponential"].doubt
+
+
+def test_a_size_that_is_never_solved_counts():
+    laws, _ = growth(sweep(lambda n: exponential(n) if n < 200 else 60.0, SIZES[:5]))
+    assert "χ²" in laws["exponential"].doubt
+
+
+def test_too_little_to_tell():
+    laws, gain = growth(sweep(exponential, SIZES[:2]))
+    assert all("freedom" in fit.doubt for fit in laws.values())
+    laws, gain = growth(sweep(exponential, SIZES[:3], instances=10))
+    assert not any(fit.doubt for fit in laws.values())
+    assert gain.low < 0 < gain.high
+    assert growth(sweep(exponential, SIZES[:1])) is None
+    assert growth(sweep(lambda n: 60.0, SIZES)) is None
+
+
+def close(value, error=0.1):
+    return Interval(value, value - 1.96 * error, value + 1.96 * error)
 
 
 def test_where_it_vanishes():
@@ -56,13 +93,12 @@ def test_where_it_vanishes():
     assert vanishing(alphas[:1], [close(0.1)]) is None
 
 
-SOME = (50, 100, 150)
-
-
 def test_the_rows_of_the_figure():
-    sweep = [runs(n, alpha, 2.5 + (1.2 - alpha) * n / 3) for n in SOME for alpha in (1.03, 1.06, 1.09, 1.12)]
-    table = Table(stack(hard_phase_rows(Table(stack(sweep), {}))), {})
-    assert [len(table.where(kind=kind)) for kind in ("copies", "exponential", "power", "vanishing")] == [12, 4, 4, 1]
+    alphas = (1.03, 1.07, 1.11)
+    parts = [runs(n, alpha, 2.5 + (1.2 - alpha) * n / 3) for n in (50, 100, 150) for alpha in alphas]
+    table = Table(stack(hard_phase_rows(Table(stack(parts), {}))), {})
+    kinds = ("copies", "exponential", "power", "gain", "vanishing")
+    assert [len(table.where(kind=kind)) for kind in kinds] == [9, 3, 3, 3, 1]
     end = table.where(kind="vanishing")
     assert end["low"][0] < 1.2 < end["high"][0]
     assert not end["doubt"][0]

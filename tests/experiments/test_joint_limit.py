@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
+from phaselect.experiments import joint_limit as module
 from phaselect.experiments.joint_limit import joint_limit
 from phaselect.experiments.limits import Interval
 
 SIZES, RATES = (it.ravel() for it in np.meshgrid([200, 400, 800, 1600, 3200], [30.0, 100.0, 300.0, 1000.0, 3000.0]))
+
+
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch):
+    monkeypatch.setattr(module, "REPLICATES", 200)
 
 
 def measured(values, error=0.003):
@@ -16,8 +22,8 @@ def measured(values, error=0.003):
     return [Interval(value, value - 1.96 * error, value + 1.96 * error) for value in noisy]
 
 
-def law(limit, n=SIZES, tau=RATES):
-    return limit + 0.9 * n**-0.5 + 0.8 * tau**-0.5
+def law(limit, n=SIZES, tau=RATES, by_size=0.9):
+    return limit + by_size * n**-0.5 + 0.8 * tau**-0.5
 
 
 @pytest.mark.parametrize("limit", [1.128, 1.18])
@@ -46,8 +52,22 @@ def test_another_law_is_in_doubt():
     assert str(fit).startswith("none")
 
 
-def test_errors_too_large_to_tell():
-    assert "not determined" in joint_limit(SIZES, RATES, measured(law(1.128), 0.05)).doubt
+@pytest.mark.parametrize("limit", [1.128, 1.16])
+def test_sizes_that_do_not_differ(limit):
+    fit = joint_limit(SIZES, RATES, measured(law(limit, by_size=0.0)))
+    assert not fit.doubt
+    assert fit.limit.low < limit < fit.limit.high < fit.limit.low + 0.03
+    assert (fit.slower_than, fit.dof, fit.size_amplitude) == (30.0, 22, 0.0)
+    assert fit.at(800, 300.0) == pytest.approx(law(limit, 800, 300.0, by_size=0.0), abs=0.005)
+    assert "the same at all sizes" in str(fit)
+
+
+@pytest.mark.parametrize(("by_size", "error"), [(0.2, 0.003), (0.9, 0.05)])
+def test_too_little_to_tell(by_size, error):
+    """An exponent that is not determined is no reason to leave rates out."""
+    fit = joint_limit(SIZES, RATES, measured(law(1.128, by_size=by_size), error))
+    assert "not determined" in fit.doubt
+    assert fit.slower_than == 30.0
 
 
 def test_too_few():

@@ -3,11 +3,18 @@
 import math
 
 import numpy as np
+import pytest
+from scipy.special import expit
 
+from phaselect.experiments import copies_needed
+from phaselect.experiments import limits as limits_of_curves
+from phaselect.experiments.copies_needed import hard_phase_rows
+from phaselect.experiments.grid import preset
 from phaselect.experiments.limits import NO_FIT
 from phaselect.experiments.success import wilson
 from phaselect.figures.rate_and_size import JOINT
 from phaselect.report.ledger import Conclusion
+from phaselect.report.solver_claims import hard_below_bayes
 from tests.report.handmade import table
 
 HOLDS, CORRECTED, FAILS, OPEN = Conclusion
@@ -81,16 +88,53 @@ def annealing(fast, slow, limit=None, doubt="", width=0.02):
 
 
 def hard(*growths, end=None):
-    """Copies at each alpha: its rate with an interval, and what is in doubt of the exponential and of the power."""
+    """At each alpha: its rate, what is in doubt of the exponential and of the power, and how much better the former."""
     blank = {"n": 0, "chi2": 1.0, "dof": 2, "doubt": "", "low": NAN, "high": NAN, "value": NAN, "alpha": NAN}
     rows = []
-    for alpha, rate, exponential, power in growths:
+    for alpha, rate, exponential, power, gain in growths:
         bounds = {"value": rate, "low": rate - 0.01, "high": rate + 0.01}
         rows.append(blank | {"kind": "copies", "alpha": alpha})
         rows.append(blank | {"kind": "exponential", "alpha": alpha, "doubt": exponential} | bounds)
         rows.append(blank | {"kind": "power", "alpha": alpha, "doubt": power} | bounds)
+        rows.append(blank | {"kind": "gain", "alpha": alpha, "value": gain, "low": gain - 5, "high": gain + 5})
     rows += [] if end is None else [blank | {"kind": "vanishing", "value": end, "low": end, "high": end}]
     return {"hard_phase": table(*rows)}
+
+
+def simulated(middle, instances):
+    """What comes of the preset, of so many instances, if half of them need 2^middle copies."""
+    rng, parts = np.random.default_rng(0), []
+    for grid in preset("hard_phase", "paper"):
+        lines = np.meshgrid(grid.n, grid.alpha, grid.options["replicas"], range(min(grid.instances, instances)))
+        n, alpha, copies, seeds = (line.ravel() for line in lines)
+        good = rng.random(n.size) < expit((np.log2(copies) - middle(n, alpha)) / 2)
+        runs = {"n": n, "alpha": alpha, "seed": seeds, "replicas": copies, "status": "SCHEDULE_DONE"}
+        parts.append(runs | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)})
+    return {"hard_phase": table(*hard_phase_rows(table(*parts)))}
+
+
+def exponential(n, alpha):
+    return 1 + 0.8 * (1.16 - alpha) * n
+
+
+def power(n, alpha):
+    return 4 + (3 + 20 * (1.1 - alpha)) * np.log2(n / 50)
+
+
+@pytest.mark.parametrize(
+    ("middle", "instances", "conclusion"),
+    [
+        (exponential, 100, HOLDS),
+        (exponential, 9, OPEN),
+        (power, 100, FAILS),
+        (power, 9, OPEN),
+    ],
+)
+def test_the_preset_tells_how_copies_grow(monkeypatch, middle, instances, conclusion):
+    for module in (copies_needed, limits_of_curves):
+        monkeypatch.setattr(module, "REPLICATES", 100)
+    finding = hard_below_bayes(simulated(middle, instances))
+    assert finding.conclusion is conclusion, finding.measured
 
 
 def limits(fast, slow, width=0.02, doubts=("", "")):
@@ -177,13 +221,16 @@ CASES = {
         (joint(0.0), OPEN),
     ],
     "hard_below_bayes": [
-        (hard((1.06, 0.1, "", "bad"), (1.1, 0.03, "", "bad"), end=1.12), HOLDS),
-        (hard((1.06, 0.1, "", "bad"), (1.1, 0.03, "bad", "")), FAILS),
-        (hard((1.06, 0.1, "", "bad"), (1.1, -0.03, "", "")), FAILS),
-        (hard((1.06, 0.1, "", ""), (1.1, 0.03, "", "bad")), OPEN),
-        (hard((1.06, 0.1, "bad", "bad")), OPEN),
-        (hard((1.06, 0.005, "", "bad")), OPEN),
-        (hard((1.14, 0.1, "bad", "")), OPEN),  # above the threshold nothing is claimed
+        (hard((1.06, 0.1, "", "bad", 20), (1.1, 0.03, "", "", 20), end=1.12), HOLDS),
+        (hard((1.06, 0.1, "", "", 20), (1.08, 0.1, "", "", 20), (1.1, 0.03, "", "", 0)), HOLDS),
+        (hard((1.06, 0.1, "", "bad", 20), (1.1, 0.03, "bad", "", -20)), FAILS),
+        (hard((1.06, 0.1, "", "bad", 20), (1.1, -0.03, "", "", 0)), FAILS),
+        (hard((1.06, 0.1, "", "", 0), (1.1, 0.03, "", "bad", 20)), OPEN),
+        (hard((1.06, 0.1, "", "", 0), (1.1, 0.03, "", "", -20)), OPEN),
+        (hard((1.06, 0.1, "bad", "bad", 20)), OPEN),
+        (hard((1.06, 0.1, "bad", "bad", -20)), OPEN),
+        (hard((1.06, 0.005, "", "bad", 20)), OPEN),
+        (hard((1.14, 0.1, "bad", "", -20)), OPEN),  # above the threshold nothing is claimed
     ],
     "hundred_steps": [
         (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", *BETTER)), HOLDS),

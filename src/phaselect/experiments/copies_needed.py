@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit, rel_entr
 
 from phaselect.base.tables import Table
-from phaselect.experiments.limits import ENDS, NO_FIT, REPLICATES, Interval, bad_fit, half_point
-from phaselect.experiments.success import Array
+from phaselect.experiments.limits import ENDS, FEWEST, NO_FIT, REPLICATES, STEEPEST, Interval, bad_fit, half_point
+from phaselect.experiments.success import Array, finished, succeeded
 
 LAWS: dict[str, Callable[[Array], Array]] = {"exponential": lambda n: n, "power": np.log2}
 """What the logarithm of the number of copies is linear in."""
+PARAMETERS, FEWEST_SIZES = 4, 3
+"""Of a fit; a line through two sizes is no law."""
 
 
 class Growth(NamedTuple):
@@ -35,20 +38,91 @@ class Vanishing(NamedTuple):
     doubt: str
 
 
+class Cells(NamedTuple):
+    """Successes and trials by instance, a line, and by size and number of copies, a column."""
+
+    n: Array
+    log2_copies: Array
+    hits: Array
+    trials: Array
+
+
 def copies_50(rows: Table) -> Interval:
     """log2 of the copies with which half of the runs succeed, at one N and alpha."""
     return half_point(rows, lambda runs: np.log2(runs["replicas"]), least=0.0).interval
 
 
-def growth(sizes: Sequence[int], found: Sequence[Interval], law: str) -> Growth | None:
-    """Weighted least squares over the sizes whose number is known; None for fewer than two."""
-    good = _closed(sizes, found)
-    if len(good) < 2:
+def growth(rows: Table) -> tuple[dict[str, Growth], Interval] | None:
+    """By each law, from all runs at one alpha, and by how much the deviance of the power exceeds the exponential's.
+
+    The share of successes is a logistic step in log2(copies) around the law, with a slope that is a power of N, fitted
+    by maximum likelihood: sizes that no population solves, or every one, count for what they say. chi2 is the deviance
+    from shares that are free at every size and number of copies; the intervals are a bootstrap over instances. None
+    for one size, or where success does not vary.
+    """
+    cells = _cells(finished(rows))
+    sizes, instances = np.unique(cells.n[np.argmax(cells.trials, axis=1)], return_counts=True)
+    if sizes.size < 2 or not 0 < cells.hits.sum() < cells.trials.sum():
         return None
-    n, values, spread = good.T
-    (offsets, rates), chi2 = _lines(LAWS[law](n), values, spread)
-    ends = np.percentile(rates[1:], ENDS).tolist()
-    return Growth(Interval(float(rates[0]), *ends), float(offsets[0]), chi2, n.size - 2, bad_fit(chi2, n.size - 2))
+    drawn = np.random.default_rng(0).standard_exponential((REPLICATES, len(cells.hits)))
+    weights = np.vstack([np.ones(len(cells.hits)), drawn])
+    dof = cells.n.size - PARAMETERS if sizes.size >= FEWEST_SIZES else 0
+    few = "" if instances.min() >= FEWEST else f"fewer than {FEWEST} instances"
+    fits = {law: _steps(of(cells.n), cells, weights) for law, of in LAWS.items()}
+    found = {
+        law: Growth(_estimate(rates), float(offsets[0]), float(chi2[0]), dof, bad_fit(float(chi2[0]), dof) or few)
+        for law, (offsets, rates, chi2) in fits.items()
+    }
+    return found, _estimate(fits["power"][2] - fits["exponential"][2])
+
+
+def _estimate(fits: Array) -> Interval:
+    """Of the runs, first, with what the bootstrap says."""
+    return Interval(float(fits[0]), *np.percentile(fits[1:], ENDS).tolist())
+
+
+def _cells(runs: Table) -> Cells:
+    copies = np.log2(runs["replicas"])
+    places, column = np.unique(np.column_stack([runs["n"], copies]), axis=0, return_inverse=True)
+    instances, line = np.unique(np.column_stack([runs["n"], runs["seed"]]), axis=0, return_inverse=True)
+    hits, trials = np.zeros((2, len(instances), len(places)))
+    np.add.at(trials, (line, column), 1.0)
+    np.add.at(hits, (line, column), succeeded(runs))
+    return Cells(places[:, 0], places[:, 1], hits, trials)
+
+
+def _steps(x: Array, cells: Cells, weights: Array) -> tuple[Array, Array, Array]:
+    """Offsets and rates of `log2(copies) = offset + rate * x`, and deviances, for each row of weights of the instances.
+
+    Fisher's scoring, with a weak prior that matters only where the data would have a step infinite.
+    """
+    hits, trials, y = weights @ cells.hits, weights @ cells.trials, cells.log2_copies
+    centre, unit = x.mean(), x.std()
+    place, size = (x - centre) / unit, np.log(cells.n / cells.n.mean())
+    start = np.array([y.mean(), 0.0, -np.log(y.std() or 1.0), 0.0])
+    prior = np.diag([(STEEPEST * y.max()) ** -2, (STEEPEST * y.max()) ** -2, 1.0, 1.0])
+    fits = np.tile(start, (len(weights), 1))
+    for _ in range(100):
+        slopes, field = _step(fits, place, size, y)
+        share = expit(field)
+        along = np.stack([-slopes, -slopes * place, field, field * size], axis=2)
+        uphill = np.einsum("rc,rci->ri", hits - trials * share, along) - (fits - start) @ prior
+        curvature = np.swapaxes(along * (trials * share * (1 - share))[..., None], 1, 2) @ along + prior
+        step = np.linalg.solve(curvature, uphill[..., None])[..., 0]
+        step *= np.minimum(1.0, 1.0 / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1e-300))  # no overshooting
+        fits += step
+        if np.abs(step).max() < 1e-6:
+            break
+    share, rates = expit(_step(fits, place, size, y)[1]), fits[:, 1] / unit
+    deviances = 2 * np.sum(rel_entr(hits, trials * share) + rel_entr(trials - hits, trials * (1 - share)), axis=1)
+    return fits[:, 0] - rates * centre, rates, deviances
+
+
+def _step(fits: Array, place: Array, size: Array, y: Array) -> tuple[Array, Array]:
+    """Slopes, and the logarithm of the odds of success."""
+    level, rate, slope, power = (column[:, None] for column in fits.T)
+    slopes = np.exp(slope + power * size)
+    return slopes, slopes * (y - level - rate * place)
 
 
 def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing | None:
@@ -66,21 +140,26 @@ def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing |
 
 
 def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:
-    """Copies by N and alpha; of each alpha the growth with N by both laws; where the exponential rate vanishes."""
+    """Copies by N and alpha; of each alpha the growth with N by both laws, and by how much the exponential is better.
+
+    At last, where its rate vanishes.
+    """
     rates = []
     for alpha in sorted(rows.values("alpha")):
         own = rows.where(alpha=alpha)
-        sizes = sorted(own.values("n"))
-        found = [copies_50(own.where(n=n)) for n in sizes]
-        for n, half in zip(sizes, found, strict=True):
-            instances = len(np.unique(own.where(n=n)["seed"]))
-            yield _row("copies", n=n, alpha=alpha, instances=instances, value=half)
-        for law in LAWS:
-            fit = growth(sizes, found, law)
-            if fit is not None:
-                own_fit = {"amplitude": fit.offset, "chi2": fit.chi2, "dof": fit.dof, "doubt": fit.doubt}
-                yield _row(law, alpha=alpha, value=fit.rate) | own_fit
-                rates += [(alpha, fit.rate)] if law == "exponential" and not fit.doubt else []
+        for n in sorted(own.values("n")):
+            here = own.where(n=n)
+            instances = len(np.unique(here["seed"]))
+            yield _row("copies", n=n, alpha=alpha, instances=instances, value=copies_50(here))
+        found = growth(own)
+        if found is None:
+            continue
+        laws, gain = found
+        for law, fit in laws.items():
+            own_fit = {"amplitude": fit.offset, "chi2": fit.chi2, "dof": fit.dof, "doubt": fit.doubt}
+            yield _row(law, alpha=alpha, value=fit.rate) | own_fit
+        yield _row("gain", alpha=alpha, value=gain)
+        rates += [] if laws["exponential"].doubt else [(alpha, laws["exponential"].rate)]
     end = vanishing(*zip(*rates, strict=True)) if rates else None
     if end is not None:
         yield _row("vanishing", value=end.alpha) | {"chi2": end.chi2, "dof": end.dof, "doubt": end.doubt}

@@ -1,4 +1,7 @@
-"""alpha_50 against size and rate together: `alpha_50(N, tau) = a + b N^-c + d tau^-e`, with a for large and slow."""
+"""alpha_50 against size and rate together: `alpha_50(N, tau) = a + b N^-c + d tau^-e`, with a for large and slow.
+
+Where the sizes do not differ c is anything: then b = 0, and c infinite.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.limits import ENDS, REPLICATES, Interval, bad_fit, misfit
+from phaselect.experiments.limits import ENDS, IMPROBABLE, REPLICATES, Interval, bad_fit, misfit
 from phaselect.experiments.success import Array
 
 EXPONENTS = np.linspace(0.1, 1.5, 57)
 """That the fit tries, of N and of tau: an end is a sign that another law holds, or that the data do not tell."""
-PARAMETERS, FEWEST_RATES = 5, 3
+NO_TERM, HIDDEN = np.array([math.inf]), np.array([0.5])
+"""The exponent of N with which its term is zero; that of a term which may hide in the errors."""
+PARAMETERS, SIZE_PARAMETERS, FEWEST_RATES = 5, 2, 3
 
 
 class JointLimit(NamedTuple):
@@ -38,14 +44,16 @@ class JointLimit(NamedTuple):
     def __str__(self) -> str:
         if self.doubt:
             return f"none: {self.doubt}"
-        return f"{self.limit}, {misfit(self.chi2, self.dof)}, from {self.slower_than:.3g} sweeps per e-fold on"
+        sizes = ", the same at all sizes" if math.isinf(self.size_exponent) else ""
+        return f"{self.limit}{sizes}, {misfit(self.chi2, self.dof)}, from {self.slower_than:.3g} sweeps per e-fold on"
 
 
 def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> JointLimit | None:
     """Weighted least squares over all sizes and rates whose alpha_50 is known; None for too few of them.
 
-    Where all rates do not fit together, the fastest are left out, one after the other, as long as three are left: the
-    law is one for slow anneals. The 95 % interval is a bootstrap over the errors of the thresholds.
+    Where the rates do not fit together, by chi^2, the fastest are left out, one after the other, as long as three are
+    left: the law is one for slow anneals. Where that leaves c open and a term in N does not improve chi^2,
+    alpha_50 is taken to be the same at all sizes. The 95 % interval is a bootstrap over the errors of the thresholds.
     """
     if not len(sizes) == len(rates) == len(found):
         raise InputError("joint_limit: give the size, the rate and alpha_50 of each curve")
@@ -60,20 +68,30 @@ def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[In
         own = points[points[:, 1] >= slowest]
         if len(np.unique(own[:, 0])) < 3 or len(own) < PARAMETERS:
             break
-        fit = _fitted(own)
-        if not fit.doubt:
+        fit = _fitted(own, EXPONENTS)
+        if fit.doubt and chdtrc(SIZE_PARAMETERS, (same := _same_at_all_sizes(own)).chi2 - fit.chi2) >= IMPROBABLE:
+            fit = same
+        if not bad_fit(fit.chi2, fit.dof):
             break
     return fit
 
 
-def _fitted(points: Array) -> JointLimit:
+def _same_at_all_sizes(points: Array) -> JointLimit:
+    """Without a term in N; the interval is at least as wide as with a term that may hide in the errors."""
+    fit, other = _fitted(points, NO_TERM), _fitted(points, HIDDEN)
+    low, high = np.minimum(fit.limit.low, other.limit.low), np.maximum(fit.limit.high, other.limit.high)
+    return fit._replace(limit=Interval(fit.limit.value, float(low), float(high)), doubt=fit.doubt or other.doubt)
+
+
+def _fitted(points: Array, of_n: Array) -> JointLimit:
+    """With these exponents of N to choose from."""
     n, tau, values, spread = points.T
     drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, n.size))
-    fits = _fit(n, tau, np.vstack([values, drawn]), spread)
-    (a, b, d, c, e, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)
-    dof = n.size - PARAMETERS
-    doubt = _doubt(chi2, dof, {"N": ends[:, 3], "tau": ends[:, 4]})
-    bounds = (math.nan, math.nan) if doubt else ends[:, 0].tolist()
+    fits = _fit(n, tau, np.vstack([values, drawn]), spread, of_n)
+    (a, b, d, c, e, chi2), free = fits[0].tolist(), {"N": 3, "tau": 4} if len(of_n) > 1 else {"tau": 4}
+    dof = n.size - PARAMETERS + (SIZE_PARAMETERS if math.isinf(c) else 0)
+    doubt = _doubt(chi2, dof, {name: np.percentile(fits[1:, column], ENDS) for name, column in free.items()})
+    bounds = (math.nan, math.nan) if doubt else np.percentile(fits[1:, 0], ENDS).tolist()
     return JointLimit(Interval(a, *bounds), b, c, d, e, chi2, dof, float(tau.min()), doubt)
 
 
@@ -86,11 +104,11 @@ def _doubt(chi2: float, dof: int, exponents: dict[str, Array]) -> str:
     return ""
 
 
-def _fit(n: Array, tau: Array, values: Array, spread: Array) -> Array:
+def _fit(n: Array, tau: Array, values: Array, spread: Array, of_n: Array) -> Array:
     """a, b, d, c, e and chi^2 of the best fit to each row of values: at given exponents a, b and d are linear."""
     scaled, rows = (values / spread).T, np.arange(len(values))
     best = np.full((len(values), 6), math.inf)
-    for c in EXPONENTS:
+    for c in of_n:
         designs = np.stack([np.stack([np.ones_like(n), n**-c, tau**-e], axis=1) / spread[:, None] for e in EXPONENTS])
         linear = np.linalg.pinv(designs) @ scaled
         chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)

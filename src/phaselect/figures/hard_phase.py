@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
     "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these. Points at "
-    "one N are moved apart a little. Lines: growth by a factor with every unknown, where that fits. (b) The rate of "
-    "that growth, in powers of two per unknown, against alpha, with the line that says where it vanishes."
+    "one N are moved apart a little. Lines: growth by a factor with every unknown, the likeliest by all runs at that "
+    "alpha, successes and failures alike, where its deviance is good. (b) The rate of that growth, in powers of two "
+    "per unknown, against alpha, with its interval, and where the line through the rates vanishes."
 )
 SPREAD = 30.0
 """Unknowns by which the bars of different alphas are moved apart."""

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 CAPTION = (
     "Simulated annealing of the signs, mu from 1 to 300 in steps of 10 %: alpha at which half of the random instances "
     "are recovered, with its 95 % interval, against the sweeps that it spends while mu grows by a factor of e, (a) at "
-    "mu*lam = 1 and (b) at lam = 0. Lines: the fit a + b N^-c + d tau^-e, all sizes and rates together, where chi^2 is "
-    "good; its a is what large instances and slow anneals tend to. Points at one rate are moved apart a little. "
-    "Dashed: where theory has an anneal recover."
+    "mu*lam = 1 and (b) at lam = 0. Lines: the fit a + b N^-c + d tau^-e, all sizes and rates together, with b = 0 "
+    "where a term in N improves nothing; drawn where chi^2 is good and the exponents are determined. Its a is what "
+    "large instances and slow anneals tend to. Points at one rate are moved apart a little. Dashed: where theory has "
+    "an anneal recover."
 )
 JOINT = ("size_amplitude", "size_exponent", "rate_amplitude", "rate_exponent", "slower_than")
 

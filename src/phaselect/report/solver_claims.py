@@ -136,40 +136,45 @@ def unregularised_reaches_theory(tables: Tables) -> Finding:
     "hard_phase",
 )
 def hard_below_bayes(tables: Tables) -> Finding:
-    """Copies that population annealing needs: by which law they grow, at each alpha below the threshold."""
+    """Copies that population annealing needs: by which law they grow, at alphas that settle it, more than half."""
     table = tables["hard_phase"]
-    texts: list[str] = []
-    parts: list[Said] = []
-    for alpha in (alpha for alpha in sorted(table.where(kind="copies").values("alpha")) if alpha < BAYES_OPTIMAL):
-        fits = {law: table.where(kind=law, alpha=alpha) for law in ("exponential", "power")}
-        rate = fits["exponential"]
-        if len(rate) == 0:
-            parts.append(None)
-            texts.append(f"alpha = {alpha:g}: known at too few sizes")
-            continue
-        growth = Interval(*(float(rate[name][0]) for name in ("value", "low", "high")))
-        trusted = {law: not own["doubt"][0] for law, own in fits.items()}
-        parts.append(_exponential(growth, **trusted))
-        texts.append(f"alpha = {alpha:g}: {growth} powers of 2 per unknown, {_fits_in_words(fits)}")
+    alphas = [alpha for alpha in sorted(table.where(kind="copies").values("alpha")) if alpha < BAYES_OPTIMAL]
+    found = [_growth(table.where(alpha=alpha)) for alpha in alphas]
+    texts = [f"alpha = {alpha:g}: {text}" for alpha, (text, _) in zip(alphas, found, strict=True)]
     end = table.where(kind="vanishing")
     if len(end) and not end["doubt"][0]:
-        texts.append(f"vanishing at {Interval(*(float(end[name][0]) for name in ('value', 'low', 'high')))}")
-    return Finding("; ".join(texts) or "nothing was measured", verdict(every(parts)))
+        texts.append(f"vanishing at {_interval(end)}")
+    settled = [said for _, said in found if said is not None]
+    said = every(settled) if 2 * len(settled) > len(found) else None
+    return Finding("; ".join(texts) or "nothing was measured", verdict(said))
 
 
-def _exponential(rate: Interval, exponential: bool, power: bool) -> Said:
-    """Yes if it fits, grows, and a power does not fit; no if only a power does, or nothing grows."""
-    if exponential and rate.high <= 0:
-        return False
-    if exponential == power:
-        return None
-    return False if power else True if rate.low > 0 else None
+def _growth(own: Table) -> tuple[str, Said]:
+    """In words, and whether it is exponential: not known unless one law fits, and is surely better than the other."""
+    fits = {law: own.where(kind=law) for law in ("exponential", "power")}
+    if len(fits["exponential"]) == 0:
+        return "open, known at too few sizes", None
+    trusted = {law: not fit["doubt"][0] for law, fit in fits.items()}
+    words = {law: f"{law}, {_fit_in_words(fit)}" for law, fit in fits.items()}
+    if not any(trusted.values()):
+        return f"open, {'; '.join(words.values())}", None
+    rate, gain = _interval(fits["exponential"]), _interval(own.where(kind="gain"))
+    grown = f"{rate} powers of 2 per unknown, "
+    if trusted["exponential"] and rate.high <= 0:
+        return grown + "no growth", False
+    if trusted["exponential"] and rate.low > 0 and gain.low > 0:
+        return grown + words["exponential"], True
+    if trusted["power"] and gain.high < 0:
+        return words["power"], False
+    return grown + "open, the laws are not told apart", None
 
 
-def _fits_in_words(fits: dict[str, Table]) -> str:
-    return ", ".join(
-        f"{law} {own['doubt'][0] or misfit(own['chi2'][0], int(own['dof'][0]))}" for law, own in fits.items()
-    )
+def _interval(own: Table) -> Interval:
+    return Interval(*(float(own[name][0]) for name in ("value", "low", "high")))
+
+
+def _fit_in_words(fit: Table) -> str:
+    return str(fit["doubt"][0]) or misfit(fit["chi2"][0], int(fit["dof"][0]))
 
 
 @claim(
