@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.equations.arrays import namespace
+from phaselect.equations.arrays import Array, namespace
 
 Numbers = TypeVar("Numbers", float, NDArray[np.float64])
 
@@ -53,7 +53,7 @@ def local_update_with(channel: Callable[..., Any]) -> Callable[..., Any]:
     return local_update
 
 
-def measurement_posterior(p, tau, y, nu):  # type: ignore[no-untyped-def]
+def measurement_posterior(p: Array, tau: Array, y: Array, nu: Array) -> tuple[Array, Array]:
     """Mean and variance of a measurement z of which `|z| = y` up to noise nu, and that was believed to be p to tau.
 
     The output channel at `w = p`, `c = 1/(tau + nu)`, from whose curvature the variance would be a small difference.

@@ -55,6 +55,12 @@ class InMemory:
     rounding = float(np.finfo(np.float64).eps)
 
     shape: tuple[int, int]
+
+    @property
+    def has_entries(self) -> bool:
+        """Can they be had?"""
+        return True
+
     measure: Callable[[Stack], Stack]
     backproject: Callable[[Stack], Stack]
     entries: Callable[[], NDArray[Any]]
@@ -147,7 +153,6 @@ class Dense(InMemory):
 
     A: NDArray[Any]
     _kept: dict[str, SpectralRidge] = field(default_factory=dict, repr=False)
-    has_entries = True
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
