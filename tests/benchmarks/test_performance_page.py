@@ -60,7 +60,9 @@ def test_the_page_is_written_from_the_reports(tmp_path):
     assert "--only growth" in in_parts
     for other in (gpu._replace(machine=MACHINE, rows=rows[1:2]), gpu):
         other.save(tmp_path / "gpu-other.json")
-        with pytest.raises(SystemExit, match=r"gpu\.json, gpu-other\.json, gpu-growth\.json are of several machines or"):
+        with pytest.raises(
+            SystemExit, match=r"gpu\.json, gpu-other\.json, gpu-growth\.json are of several machines or"
+        ):
             measured_part(tmp_path)
 
 
