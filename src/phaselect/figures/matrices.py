@@ -32,12 +32,12 @@ IID: dict[str, Kind] = {
     "random signs": ("signs", {}),
     "Student t, 2.5": ("student_t", {"degrees": 2.5}),
     "Student t, 1.5": ("student_t", {"degrees": 1.5}),
-    "10 entries a row": ("sparse", {"nonzeros": 10}),
     "Gaussian, mean 0.1": ("biased", {"mean": 0.1}),
     "Gaussian, mean 1": ("biased", {"mean": 1.0}),
     "0 or 1": ("binary", {}),
 }
 STRUCTURED: dict[str, Kind] = {
+    "10 entries a row": ("sparse", {"nonzeros": 10}),
     "uneven rows": ("uneven_rows", {"spread": 1.0}),
     "uneven columns": ("uneven_columns", {"spread": 1.0}),
     "circulant": ("circulant", {}),
