@@ -30,7 +30,7 @@ def modules():
 
 
 TREES = dict(modules())
-HOMES = phaselect._HOMES | {name: f"phaselect.{name}" for name in phaselect._ROOMS}
+HOMES = phaselect._HOMES | phaselect._MODULES
 
 
 def imported(tree):
@@ -143,7 +143,7 @@ def test_public_names_are_where_type_checkers_are_told():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert told == phaselect._HOMES | dict.fromkeys(phaselect._ROOMS, "phaselect")
+    assert told == phaselect._HOMES | {name: home.rpartition(".")[0] for name, home in phaselect._MODULES.items()}
     assert set(told) == set(phaselect.__all__)
     assert set(told) < set(dir(phaselect))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

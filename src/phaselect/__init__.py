@@ -7,7 +7,8 @@ TYPE_CHECKING = False  # for a type checker it is true; `typing` itself takes lo
 if TYPE_CHECKING:
     from phaselect import theory
     from phaselect.base.errors import InputError
-    from phaselect.problem.ensembles import gaussian_batch, gaussian_instance
+    from phaselect.problem import ensembles
+    from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
     from phaselect.problem.instance import Instance, load
     from phaselect.problem.schedule import Schedule
     from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
@@ -36,6 +37,8 @@ __all__ = [
     "Solver",
     "Status",
     "VectorMessagePassing",
+    "ensemble_instance",
+    "ensembles",
     "gaussian_batch",
     "gaussian_instance",
     "load",
@@ -60,14 +63,15 @@ _HOMES = {
     "Solver": "phaselect.solvers.protocol",
     "Status": "phaselect.solvers.result",
     "VectorMessagePassing": "phaselect.solvers.vector_message_passing",
+    "ensemble_instance": "phaselect.problem.ensembles",
     "gaussian_batch": "phaselect.problem.ensembles",
     "gaussian_instance": "phaselect.problem.ensembles",
     "load": "phaselect.problem.instance",
     "solve": "phaselect.solvers.solve",
 }
 """The module of each public name. It is imported when the name is first used: Numba and SciPy take half a second."""
-_ROOMS = ("theory",)
-"""The public rooms, imported in the same way."""
+_MODULES = {"ensembles": "phaselect.problem.ensembles", "theory": "phaselect.theory"}
+"""The public modules, imported in the same way."""
 
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
@@ -76,8 +80,8 @@ if not TYPE_CHECKING:  # a type checker that saw this would believe in every nam
         """A public name that is used for the first time."""
         from importlib import import_module
 
-        if name in _ROOMS:
-            return import_module(f"phaselect.{name}")
+        if name in _MODULES:
+            return import_module(_MODULES[name])
         if name not in _HOMES:
             raise AttributeError(f"module 'phaselect' has no attribute {name!r}")
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)

@@ -37,6 +37,16 @@ def test_solve_prints_what_a_person_wants_to_know(folder):
         np.testing.assert_allclose(saved["signs"] * instance["y"], instance["A"] @ saved["x"], atol=1e-12)
 
 
+def test_other_kinds_of_matrices(folder):
+    done = run(
+        "generate", "--ensemble", "toeplitz", "--n", 30, "--alpha", 1.5, "--seed", 4, "--out", "t.npz", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    with np.load(folder / "t.npz") as saved:
+        assert set(saved) == {"A", "y", "x0", "rounding"}
+        np.testing.assert_array_equal(saved["A"], phaselect.ensembles.matrix("toeplitz", 45, 30, 4))
+
+
 @pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "altmin"])
 def test_every_solver_by_name_and_json(folder, solver):
     done = run("solve", "inst.npz", "--solver", solver, "--json", "--seed", 3, "--time-limit", 20, cwd=folder)

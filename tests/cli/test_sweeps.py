@@ -58,6 +58,15 @@ def test_a_toml_file_and_a_preset_are_the_same_as_options(run, folder):
     assert json.loads(missing.stdout)["missing"] == [160, 160]
 
 
+def test_ensembles(run):
+    grid = ["sweep", "--solver", "raf", "--n", "30", "--alpha", "3", "--ensemble", "toeplitz,sparse"]
+    grid += ["--instances", "1", "--workers", "0", "--store", "ensembles.db"]
+    assert run(*grid).stdout == "ensembles.db: 2 of 2 runs, 2 new, 0 failed\n"
+    assert json.loads(run(*grid, "--status", "--json").stdout)["ensemble"] == ["sparse", "toeplitz"]
+    assert json.loads(run("success", "ensembles.db", "--json").stdout)["ensemble"] == ["sparse", "toeplitz"]
+    assert "'magic' is not one of 'gaussian'" in run(*grid, "--ensemble", "magic").stderr
+
+
 def test_status_has_the_options_of_the_solvers_asked_for(run):
     grid = [
         "--solver",

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import subprocess
 import sys
@@ -42,6 +43,26 @@ def test_the_key_is_the_content_of_the_parameters():
     written = Grid.from_dict({"solver": "amp", "n": "100", "alpha": "1.2:1.3:0.1", "product": 1, "instances": 1})
     assert written.tasks()[0].key == task.key  # however the numbers were written
     assert Grid(("raf",), (100,), (2,)).tasks()[0].key == Grid(("raf",), (100,), (2.0,)).tasks()[0].key
+
+
+def test_a_run_on_gaussian_matrices_has_the_key_that_it_had_before_there_were_others():
+    """Stores are full of them: neither their keys nor the record of their grids name an ensemble."""
+    task, other = Task.of("sa", 100, 1.2, 3), Task.of("sa", 100, 1.2, 3, "toeplitz")
+    content = ["sa", 100, 1.2, 3, [["eps", 0.05], ["product", 1.0]], task.plan]
+    assert task.key == hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
+    assert other.key not in (task.key, Task.of("sa", 100, 1.2, 3, "dct").key)
+    assert other.plan == task.plan
+    assert "ensemble" not in Grid(("sa",), (100,), (1.2,)).to_dict()
+    assert json.loads(task.record) == dict(task.options)
+
+
+def test_ensembles_are_a_dimension_of_the_grid():
+    grid = Grid.from_dict({"solver": "raf", "n": 30, "alpha": [2, 3], "ensemble": "dct, signs", "instances": 2})
+    assert grid == Grid(("raf",), (30,), (2.0, 3.0), instances=2, ensemble=("dct", "signs"))
+    assert Grid.from_dict(json.loads(json.dumps(grid.to_dict()))) == grid
+    tasks = all_tasks([grid])
+    assert len({task.key for task in tasks}) == 8
+    assert [task.instance for task in tasks[:3]] == [("dct", 30, 2.0, 0), ("signs", 30, 2.0, 0), ("dct", 30, 3.0, 0)]
 
 
 def test_an_option_of_one_solver_leaves_the_keys_of_the_others(monkeypatch):
@@ -192,6 +213,9 @@ def test_the_papers_sizes():
         ({"solver": "amp", "n": "inf", "alpha": 1.2}, "finite numbers"),
         ({"solver": 5, "n": 100, "alpha": 1.2}, "give names"),
         ({"solver": [["amp"]], "n": 100, "alpha": 1.2}, "give names"),
+        ({"solver": "amp", "n": 100, "alpha": 1.2, "ensemble": "magic"}, "ensemble = 'magic': give names of gaussian"),
+        ({"solver": "amp", "n": 100, "alpha": 1.2, "ensemble": 5}, "ensemble = 5: give names, such as gaussian"),
+        ({"solver": "amp", "n": 100, "alpha": 1.2, "ensemble": []}, "ensemble = nothing"),
         (5, "write a table"),
         ({"solver": "amp", "n": 3, "alpha": 1.01}, "no more measurements than unknowns"),
     ],
@@ -245,3 +269,5 @@ def test_odd_values_get_one_line(change, words):
 def test_a_task_has_the_options_of_its_solver():
     with pytest.raises(InputError, match="foo: no such option; simulated annealing has eps, product"):
         Task.of("sa", 10, 1.5, 0, foo=1)
+    with pytest.raises(InputError, match="ensemble 'magic': use one of gaussian"):
+        Task.of("sa", 10, 1.5, 0, "magic")

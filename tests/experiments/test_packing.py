@@ -34,10 +34,9 @@ def test_times_are_learnt_from_the_store_and_from_rows(tmp_path):
     path = tmp_path / "runs.db"
     run_sweep([SMALL], path, InProcess())
     with Store(path, read_only=True) as store:
-        known, table = store.times(""), store.table()
+        known, table, rows = store.times(""), store.table(), store._rows()
     times = Times({})
-    names = ("solver", "n", "plan", "status", "seconds")
-    times.learn([dict(zip(names, row, strict=True)) for row in zip(*(table[name] for name in names), strict=True)])
+    times.learn(rows)
     assert set(known) == {task.kind for task in SMALL.tasks()} == set(times.known)
     for task in SMALL.tasks():
         assert known[task.kind] == pytest.approx(times.known[task.kind])
@@ -56,6 +55,14 @@ def test_batches_are_of_one_shape_and_as_large_as_the_memory_of_the_host_allows(
     tight = Batches("cpu", host_bytes=20 * 10 * 1.1 * 20**2)
     assert len(next(tight.packs(tasks, Times({})))) == 20
     assert {len(pack) for pack in Batches("cpu", host_bytes=1).packs(tasks, Times({}))} == {1}
+
+
+def test_a_batch_and_a_mean_time_are_of_one_ensemble():
+    tasks = all_tasks([Grid(("amp",), (20,), (1.5,), instances=4, ensemble=("gaussian", "signs"))])
+    packs = list(Batches("cpu").packs(tasks, Times({})))
+    assert [{task.ensemble for task in pack} for pack in packs] == [{"gaussian"}, {"signs"}]
+    times = Times({tasks[0].kind: (1, 7.0)})
+    assert [times.expected(task) for task in tasks[:2]] == [7.0, packing.PACK_SECONDS]
 
 
 def test_a_sweep_of_batches_that_stops_early_has_covered_the_grid_evenly():

@@ -50,6 +50,16 @@ def test_options_are_columns_whatever_they_are(tmp_path, rows):
     assert np.isnan(table["colour"][table["eps"] == 0.1])
 
 
+def test_rows_of_several_ensembles(tmp_path, rows):
+    """A row that names none, as all did once, is of Gaussian matrices."""
+    others = run_pack(Grid(("raf",), (20,), (3.0,), instances=1, ensemble=("signs",)).tasks())
+    with Store(tmp_path / "runs.db") as store:
+        store.add([*rows, *others])
+        table, times = store.table(), store.times("")
+    assert sorted(table["ensemble"].tolist()) == ["gaussian"] * 4 + ["signs"]
+    assert sorted(count for count, _ in times.values()) == [1, 4]
+
+
 def test_times_are_of_one_device(tmp_path, rows):
     """A pack is cut by the times of the device that it goes to."""
     seconds = [1.0, 3.0, 0.25, 9.0]

@@ -25,8 +25,8 @@ ALPHAS = np.round(np.arange(1.1, 1.476, 0.025), 3)
 def rows(outcomes, alphas=ALPHAS, seconds=1.0, **parameters):
     """A table as a store gives it; `outcomes` has a line for each instance and a column for each alpha."""
     count = outcomes.size
-    fixed = {"solver": "amp", "n": 100, **dict.fromkeys(OPTIONS, math.nan), "plan": "plan-0", "device": ""}
-    fixed |= {"eps": 0.1, "product": 1.0} | parameters
+    fixed = {"solver": "amp", "ensemble": "gaussian", "n": 100, "plan": "plan-0", "device": ""}
+    fixed |= dict.fromkeys(OPTIONS, math.nan) | {"eps": 0.1, "product": 1.0} | parameters
     columns = {name: np.array([value] * count) for name, value in fixed.items()}
     columns["alpha"] = np.tile(alphas, len(outcomes))
     columns["seed"] = np.repeat(np.arange(len(outcomes)), alphas.size)
@@ -85,6 +85,13 @@ def test_runs_of_another_plan_are_another_curve():
     found = success_table(together([old, new]))
     assert dict(zip(found["plan"], found["p"], strict=True)) == {"a": 0.0, "b": 1.0}
     assert len(alpha_50_table(together([old, new]))["plan"]) == 2
+
+
+def test_runs_of_another_ensemble_are_another_curve():
+    gaussian = rows(np.zeros((4, 1), dtype=bool), alphas=np.array([1.2]))
+    other = rows(np.ones((4, 1), dtype=bool), alphas=np.array([1.2]), ensemble="toeplitz")
+    found = success_table(together([gaussian, other]))
+    assert dict(zip(found["ensemble"], found["p"], strict=True)) == {"gaussian": 0.0, "toeplitz": 1.0}
 
 
 def test_midpoint_is_the_maximum_of_the_likelihood():

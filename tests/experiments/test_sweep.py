@@ -13,12 +13,12 @@ import numpy as np
 import psutil
 import pytest
 
-from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status
+from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status, ensembles
 from phaselect.experiments import packing
 from phaselect.experiments.executors import Dask, InProcess, Processes
 from phaselect.experiments.grid import Grid, Task
 from phaselect.experiments.packing import Batches, SingleRuns
-from phaselect.experiments.runs import run_pack, warm_up
+from phaselect.experiments.runs import run_on_device, run_pack, warm_up
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import run_sweep, status
 
@@ -262,6 +262,27 @@ def test_rows_say_what_was_run():
     (row,) = run_pack([Task.of("sa", 20, 4.0, seed=0, eps=0.2)])
     assert json.loads(row["options"]) == {"eps": 0.2, "product": 1.0}
     assert row["plan"] == Task.of("sa", 30, 2.0, seed=1, eps=0.2).plan != Task.of("sa", 20, 4.0, seed=0).plan
+
+
+def test_a_run_is_on_the_ensemble_of_its_task(monkeypatch):
+    """In a batch, too; and on an array, whatever the kind."""
+    tasks = [Task.of("raf", 20, 4.0, 0, kind) for kind in ("gaussian", "sparse", "dct")]
+    seen = []
+    run = ReweightedAmplitudeFlow.run
+    monkeypatch.setattr(
+        ReweightedAmplitudeFlow,
+        "run",
+        lambda self, problem, *more, **options: seen.append(problem.A) or run(self, problem, *more, **options),
+    )
+    warm_up("raf")
+    seen.clear()
+    run_pack(tasks)
+    for A, task in zip(seen, tasks, strict=True):
+        np.testing.assert_array_equal(A, ensembles.matrix(task.ensemble, 80, 20, 0))
+    monkeypatch.setattr(AMP, "run_batch", lambda self, problems, *_, **__: seen.append(problems[0].A) or [])
+    with pytest.raises(ValueError, match="zip"):
+        run_on_device([Task.of("amp", 20, 4.0, 0, "toeplitz")], "cpu")
+    np.testing.assert_array_equal(seen[-1], ensembles.matrix("toeplitz", 80, 20, 0))
 
 
 def test_a_run_that_was_interrupted_is_no_row(monkeypatch):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from phaselect.base.tables import Table, load_table
-from phaselect.experiments.matrix_kinds import IID, STRUCTURED
 from phaselect.figures import collapse, growth, matrices
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import draw
@@ -50,9 +49,8 @@ def test_a_form_that_drops_a_moment_is_seen(monkeypatch):
 
 
 def test_kinds_of_matrices(table_of, monkeypatch):
-    kinds = {"IID": {"Gaussian": IID["Gaussian"]}, "STRUCTURED": {"uneven columns": STRUCTURED["uneven columns"]}}
-    for name, value in kinds.items():
-        monkeypatch.setattr(matrices, name, value)
+    for name, kind in {"IID": "Gaussian", "STRUCTURED": "uneven columns"}.items():
+        monkeypatch.setattr(matrices, name, {kind: getattr(matrices, name)[kind]})
     monkeypatch.setattr(matrices, "SIZES", {"small": (60, 3)})
     monkeypatch.setattr(matrices, "ALPHAS", (2.5,))
     table = table_of(matrices)

@@ -6,7 +6,7 @@ import phaselect
 from phaselect.cli.lazy import Entry, LazyGroup
 
 COMMANDS = {
-    "generate": Entry("phaselect.cli.solve", "Draw a random instance: Gaussian A and x0, y = |A x0|, a test set."),
+    "generate": Entry("phaselect.cli.solve", "Draw a random instance: A of some kind, Gaussian x0, y = |A x0|."),
     "solve": Entry("phaselect.cli.solve", "Recover x from the magnitudes y = |A x| in a file."),
     "demo": Entry("phaselect.cli.demo", "Run four solvers on one instance; print a table, draw the anneals."),
     "theory": Entry("phaselect.cli.theory", "What the replica theory predicts for a Gaussian A."),

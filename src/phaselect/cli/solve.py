@@ -15,16 +15,23 @@ from phaselect.cli.console import check_writable, example
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
+from phaselect.problem.matrix_kinds import KINDS
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
     from phaselect import Result
 
 
-@example("phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz")
+@example(
+    "phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz",
+    "phaselect generate --ensemble toeplitz --n 400 --alpha 1.5 --out correlated.npz",
+)
 @click.command()
 @click.option("--n", type=int, required=True, help="Number of unknowns.")
 @click.option("--alpha", type=float, required=True, help="Measurements per unknown; must exceed 1.")
+@click.option(
+    "--ensemble", type=Names(lambda: KINDS), default="gaussian", show_default=True, help="Kind of the matrix."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
 @click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")
@@ -33,10 +40,13 @@ if TYPE_CHECKING:
 )
 @click.option("--activation", default="abs", show_default=True, help="What the sensor reports: abs or square.")
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .npz file to write.")
-def generate(out: str, **options: Any) -> None:
-    """Draw a random instance: Gaussian A and x0, y = |A x0|, a test set."""
+def generate(ensemble: str, out: str, **options: Any) -> None:
+    """Draw a random instance: A of some kind, Gaussian x0, y = |A x0|.
+
+    Gaussian matrices, the default, come with a test set.
+    """
     check_writable(out, ".npz")
-    problem = phaselect.gaussian_instance(**options)
+    problem = phaselect.ensemble_instance(ensemble, **options, dense=True)
     problem.save(out)
     hint = f"; solve it with --noise {options['noise']:g}" if options["noise"] else ""
     click.echo(f"wrote {out}: {problem}{hint}")

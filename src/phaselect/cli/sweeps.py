@@ -14,6 +14,7 @@ from phaselect.cli.console import OUT_OF_TIME, check_writable, emit, example
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
+from phaselect.problem.matrix_kinds import KINDS
 from phaselect.solvers.registry import OPTIONS, REGISTRY
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def solver_options(command: Any) -> Any:
     "phaselect sweep --solver amp --n 100,200 --alpha 1.1:1.475:0.025 --eps 0.1,0.01 --instances 20 --store runs.db",
     "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
     "phaselect sweep --solver amp --n 3200 --alpha 1.1:1.2:0.01 --instances 100 --store runs.db --device gpu",
+    "phaselect sweep --solver amp,pa --n 200 --alpha 1.4 --ensemble gaussian,toeplitz,dct --store runs.db",
     "phaselect sweep --config sweep.toml --store runs.db",
     "phaselect sweep --status --store runs.db",
 )
@@ -91,6 +93,9 @@ def solver_options(command: Any) -> Any:
 @click.option("--solver", type=Names(lambda: list(REGISTRY), several=True), help="What to run; several: A,B,C.")
 @click.option("--n", help="Unknowns: a list, 100,200,400.")
 @click.option("--alpha", help="Measurements per unknown: FIRST:LAST:STEP, or a list.")
+@click.option(
+    "--ensemble", type=Names(lambda: KINDS, several=True), help="Kinds of matrices, A,B,C; gaussian by default."
+)
 @solver_options
 @click.option("--instances", type=int, help="Instances at each point; 20 by default.")
 @click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")
@@ -195,7 +200,7 @@ def export(store: str, out: str) -> None:
 def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     """The alpha at which half of the instances in a store are recovered.
 
-    One row per solver and size. A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic
+    One row per solver, ensemble and size. A run succeeds with m > 0.99 and mse_y < 1e-6. alpha_50 comes from a logistic
     regression, low and high from a bootstrap over instances (95 %; with fewer than ten from Wilson's intervals, 1 and
     inf for unknown); kind "limit" (n = 0) is its limit for large N, from a + b N^-c, with an interval unless there is
     a doubt: no degree of freedom left, a bad chi2, or an exponent that the sizes do not determine. The Bayes-optimal

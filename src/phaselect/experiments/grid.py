@@ -4,6 +4,7 @@
 solver = ["amp", "pa"]
 n = [100, 200]
 alpha = "1.1:1.475:0.025"
+ensemble = "toeplitz"  # a kind of matrix, or several; gaussian by default
 eps = [0.1, 0.01]      # an option, for the solvers that have it; the registry of solvers lists them
 instances = 100        # seeds 0 to 99; seed = 100 goes on from there
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,14 +27,17 @@ import numpy as np
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.base.ranges import number_range
+from phaselect.problem.matrix_kinds import KINDS, check_kind, is_kind
 from phaselect.solvers.registry import OPTIONS, REGISTRY, Recipe, recipe
 
-CURVE = ("solver", "n", *OPTIONS, "plan")
+CURVE = ("solver", "ensemble", "n", *OPTIONS, "plan")
 """The columns that tell one curve of success against alpha from another."""
 LARGEST_N, LARGEST_ALPHA, LARGEST_SEED, MOST_RUNS = 10_000_000, 1e6, 2**63, 1_000_000
 """Beyond these no run would end, no store could hold its number, or the list of runs would not fit into memory."""
 Options = tuple[tuple[str, float], ...]
 """Names and values, sorted by name."""
+GAUSSIAN = "gaussian"
+"""The ensemble of a run that names none: neither its key nor what a store keeps of it does."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Task:
     """One solver, with all the options it has, on one instance. `seed` draws the instance and the run.
 
     >>> Task.of("sa", 100, 1.3, seed=0, eps=0.1)
-    Task(solver='sa', n=100, alpha=1.3, seed=0, options=(('eps', 0.1), ('product', 1.0)))
+    Task(solver='sa', n=100, alpha=1.3, seed=0, options=(('eps', 0.1), ('product', 1.0)), ensemble='gaussian')
     """
 
     solver: str
@@ -49,14 +53,25 @@ class Task:
     alpha: float
     seed: int
     options: Options
+    ensemble: str = GAUSSIAN
 
     @classmethod
-    def of(cls, solver: str, n: int, alpha: float, seed: int, **options: float) -> Task:
+    def of(cls, solver: str, n: int, alpha: float, seed: int, ensemble: str = GAUSSIAN, **options: float) -> Task:
         """The options that are not given have their defaults; 2 and 2.0 are the same run."""
+        check_kind(ensemble)
         recipe(solver).check(options)
         every = sorted((recipe(solver).options | options).items())
         exact = tuple((name, int(value) if OPTIONS[name].whole else float(value)) for name, value in every)
-        return cls(solver, int(n), float(alpha), int(seed), exact)
+        return cls(solver, int(n), float(alpha), int(seed), exact, ensemble)
+
+    @property
+    def record(self) -> str:
+        """The options as a store keeps them, and with them the ensemble if it is not the Gaussian one."""
+        return json.dumps(dict(self.options) | self._named_ensemble)
+
+    @property
+    def _named_ensemble(self) -> dict[str, str]:
+        return {} if self.ensemble == GAUSSIAN else {"ensemble": self.ensemble}
 
     @property
     def plan(self) -> str:
@@ -66,17 +81,18 @@ class Task:
     @property
     def key(self) -> str:
         """The name of this run in a store. Another default makes another key; an option of another solver does not."""
-        return _digest([self.solver, self.n, self.alpha, self.seed, self.options, self.plan])[:24]
+        content = [self.solver, self.n, self.alpha, self.seed, self.options, self.plan]
+        return _digest([*content, *self._named_ensemble.values()])[:24]
 
     @property
-    def instance(self) -> tuple[int, float, int]:
-        """n, alpha and seed: tasks that agree in these run on the same A."""
-        return self.n, self.alpha, self.seed
+    def instance(self) -> tuple[str, int, float, int]:
+        """Ensemble, n, alpha and seed: tasks that agree in these run on the same A."""
+        return self.ensemble, self.n, self.alpha, self.seed
 
     @property
-    def kind(self) -> tuple[str, int, str]:
-        """Solver, n and plan: what settles how long a run takes."""
-        return self.solver, self.n, self.plan
+    def kind(self) -> tuple[str, int, str, str]:
+        """Solver, n, options with the ensemble, and plan: what settles how long a run takes."""
+        return self.solver, self.n, self.record, self.plan
 
 
 @cache
@@ -102,6 +118,7 @@ def _content(value: Any) -> Any:
 class Grid:
     """Every combination of its values, on instances `seed` to `seed + instances - 1`.
 
+    ensemble: kinds of matrices, see `phaselect.ensembles`.
     options: values by name, for the solvers that have the option; one that is not given has each solver's default.
 
     >>> len(Grid(("amp", "raf"), n=(100,), alpha=(1.2, 1.3), instances=10, options={"eps": (0.1, 0.01)}).tasks())
@@ -114,11 +131,13 @@ class Grid:
     instances: int = 20
     seed: int = 0
     options: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    ensemble: tuple[str, ...] = (GAUSSIAN,)
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.solver if name not in REGISTRY]
         if unknown or not self.solver:
             raise InputError(f"solver {', '.join(unknown) or 'missing'}: use one of {', '.join(REGISTRY)}")
+        _check("ensemble", self.ensemble, is_kind, f"names of {', '.join(KINDS)}")
         _check("n", self.n, lambda value: is_count(value, 2) and value <= LARGEST_N, f"whole numbers, 2 to {LARGEST_N}")
         _check("alpha", self.alpha, lambda value: is_number(value) and 1 < value <= LARGEST_ALPHA, "numbers above 1")
         for name, values in self.options.items():
@@ -127,9 +146,8 @@ class Grid:
             _check(name, values, OPTIONS[name].accepts, OPTIONS[name].wanted)
         if not is_count(self.instances, 1) or not is_count(self.seed) or self.seed + self.instances > LARGEST_SEED:
             raise InputError("instances must be a whole number from 1 on, and seed one from 0 on, below 2^63")
-        runs = (
-            self.instances * len(self.n) * len(self.alpha) * sum(1 for name in self.solver for _ in self._options(name))
-        )
+        of_an_instance = sum(1 for name in self.solver for _ in self._options(name))
+        runs = self.instances * len(self.ensemble) * len(self.n) * len(self.alpha) * of_an_instance
         if runs > MOST_RUNS:
             raise InputError(f"this grid has {runs} runs: ask for {MOST_RUNS} at most")
         if round(min(self.alpha) * min(self.n)) <= min(self.n):
@@ -140,8 +158,10 @@ class Grid:
     def tasks(self) -> list[Task]:
         """All runs of the grid."""
         return [
-            Task.of(solver, n, alpha, self.seed + k, **options)
-            for k, n, alpha, solver in combinations(range(self.instances), self.n, self.alpha, self.solver)
+            Task.of(solver, n, alpha, self.seed + k, ensemble, **options)
+            for k, n, alpha, ensemble, solver in combinations(
+                range(self.instances), self.n, self.alpha, self.ensemble, self.solver
+            )
             for options in self._options(solver)
         ]
 
@@ -151,8 +171,9 @@ class Grid:
             yield dict(zip(given, chosen, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON and as in a TOML file."""
-        own = {it.name: getattr(self, it.name) for it in fields(self) if it.name != "options"}
+        """Plain lists and numbers, ready for JSON and as in a TOML file; Gaussian matrices are not worth a word."""
+        unsaid = {"options", *(["ensemble"] if self.ensemble == (GAUSSIAN,) else [])}
+        own = {it.name: getattr(self, it.name) for it in fields(self) if it.name not in unsaid}
         return own | dict(self.options)
 
     @classmethod
@@ -160,22 +181,19 @@ class Grid:
         """From a table of a TOML file; lists may be written as single values or as ranges, "1.1:1.5:0.1"."""
         if not isinstance(record, Mapping):
             raise InputError("grid: write a table [[grid]] with solver, n and alpha")
-        known = ("solver", "n", "alpha", "instances", "seed", *OPTIONS)
+        known = ("solver", "n", "alpha", "ensemble", "instances", "seed", *OPTIONS)
         unknown = sorted(set(record) - set(known))
         missing = sorted({"solver", "n", "alpha"} - set(record))
         if unknown or missing:
             raise InputError(
                 f"grid: {', '.join(unknown + missing)} {'unknown' if unknown else 'missing'}; it has {', '.join(known)}"
             )
-        solver = record["solver"]
-        names = solver.split(",") if isinstance(solver, str) else solver
-        if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
-            raise InputError(f"solver = {shortened(solver)}: give names, such as {', '.join(list(REGISTRY)[:3])}")
         return cls(
-            tuple(name.strip() for name in names),
+            _names(record["solver"], "solver", REGISTRY),
             _numbers(record["n"], "n", whole=True),  # type: ignore[arg-type]
             _numbers(record["alpha"], "alpha"),
             **{name: record[name] for name in ("instances", "seed") if name in record},
+            ensemble=_names(record.get("ensemble", GAUSSIAN), "ensemble", KINDS),
             options={
                 name: _numbers(record[name], name, option.whole) for name, option in OPTIONS.items() if name in record
             },
@@ -188,7 +206,7 @@ def all_tasks(grids: Sequence[Grid]) -> list[Task]:
     A sweep that stops early has then done the same share of every curve.
     """
     tasks = dict.fromkeys(task for grid in grids for task in grid.tasks())
-    return sorted(tasks, key=lambda task: (task.seed, task.n, task.alpha))
+    return sorted(tasks, key=lambda task: (task.seed, task.n, task.alpha, task.ensemble))
 
 
 def load_grids(path: str | Path) -> list[Grid]:
@@ -222,6 +240,13 @@ def preset_names() -> list[str]:
 
 def _presets() -> dict[str, Any]:
     return tomllib.loads(files("phaselect.experiments").joinpath("presets.toml").read_text(encoding="utf-8"))
+
+
+def _names(given: Any, name: str, known: Iterable[str]) -> tuple[str, ...]:
+    names = given.split(",") if isinstance(given, str) else given
+    if not (isinstance(names, list | tuple) and all(isinstance(it, str) for it in names)):
+        raise InputError(f"{name} = {shortened(given)}: give names, such as {', '.join(list(known)[:3])}")
+    return tuple(it.strip() for it in names)
 
 
 def _numbers(given: Any, name: str, whole: bool = False) -> tuple[float, ...]:

@@ -34,7 +34,7 @@ class Times:
         """Take the times of finished runs into account."""
         for row in rows:
             if row["status"] != FAILED:
-                kind = row["solver"], row["n"], row["plan"]
+                kind = row["solver"], row["n"], row["options"], row["plan"]
                 count, total = self.known.get(kind, (0, 0.0))
                 self.known[kind] = (count + 1, total + row["seconds"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import phaselect
 from phaselect.experiments.grid import Task
 from phaselect.experiments.revision import git_revision
 from phaselect.experiments.store import FAILED, Row
-from phaselect.problem.ensembles import gaussian_instance
+from phaselect.problem.ensembles import ensemble_instance, gaussian_instance
 from phaselect.problem.instance import Instance
 from phaselect.solvers.registry import REGISTRY
 from phaselect.solvers.result import Result, Status
@@ -26,10 +25,10 @@ def run_pack(pack: Pack) -> list[Row]:
     """One row per task; tasks on the same instance share it, and with it its SVD. Runs on one thread."""
     rows: list[Row] = []
     with one_thread():
-        for (n, alpha, seed), group in groupby(pack, key=lambda task: task.instance):
+        for _, group in groupby(pack, key=lambda task: task.instance):
             tasks = list(group)
             try:
-                problem = gaussian_instance(n, alpha, seed=seed)
+                problem = instance_of(tasks[0])
             except Exception as error:
                 rows += [failed(task, error) for task in tasks]
                 continue
@@ -40,6 +39,11 @@ def run_pack(pack: Pack) -> list[Row]:
                 else:
                     rows.append(run_task(problem, task))
     return rows
+
+
+def instance_of(task: Task) -> Instance:
+    """What a task runs on: an array, whatever its solver, so that a row means the same wherever it was run."""
+    return ensemble_instance(task.ensemble, task.n, task.alpha, seed=task.seed, dense=True)
 
 
 def _decomposed(problem: Instance, tasks: Sequence[Task]) -> tuple[Instance, float]:
@@ -88,7 +92,7 @@ def run_on_device(pack: Pack, device: str) -> list[Row]:
     from phaselect.base.threads import run_parallel
 
     solver, schedule = REGISTRY[pack[0].solver].plan(**dict(pack[0].options))
-    problems = run_parallel(lambda task: gaussian_instance(task.n, task.alpha, seed=task.seed), pack)
+    problems = run_parallel(instance_of, pack)
     results = solver.run_batch(problems, schedule, seeds=[task.seed for task in pack], device=device)
     return [
         _row(task) | _outcome(result) | {"device": device}
@@ -111,7 +115,7 @@ def failed(task: Task, error: BaseException) -> Row:
 
 def _row(task: Task) -> Row:
     parameters = {"solver": task.solver, "n": task.n, "alpha": task.alpha, "seed": task.seed}
-    options = {"options": json.dumps(dict(task.options)), "plan": task.plan}
+    options = {"options": task.record, "plan": task.plan}
     nothing = dict.fromkeys(("m", "O", "mse_y", "mse_x", "sweeps", "seconds"))
     stamp = {"version": phaselect.__version__, "revision": git_revision(), "device": "", "error": ""}
     return {"key": task.key, **parameters, **options, **nothing, **stamp}

@@ -23,7 +23,7 @@ import numpy as np
 from phaselect.base import locks
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, Table
-from phaselect.experiments.grid import Grid
+from phaselect.experiments.grid import GAUSSIAN, Grid
 from phaselect.solvers.registry import OPTIONS
 
 APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
@@ -35,7 +35,7 @@ COLUMNS = {
     "n": "INTEGER NOT NULL",
     "alpha": "REAL NOT NULL",
     "seed": "INTEGER NOT NULL",
-    "options": "TEXT NOT NULL",  # as JSON: those that the solver has
+    "options": "TEXT NOT NULL",  # as JSON: those that the solver has, and the ensemble if it is not gaussian
     "plan": "TEXT NOT NULL",  # a digest of what they come to
     "status": "TEXT NOT NULL",
     "m": "REAL",
@@ -110,8 +110,8 @@ class Store:
     def times(self, device: str) -> dict[tuple[Any, ...], tuple[int, float]]:
         """For each kind of task (see `Task.kind`) the finished runs on a device and the seconds they took together."""
         query = (
-            "SELECT solver, n, plan, count(*), sum(seconds) FROM runs "
-            "WHERE status != 'FAILED' AND device = ? GROUP BY solver, n, plan"
+            "SELECT solver, n, options, plan, count(*), sum(seconds) FROM runs "
+            "WHERE status != 'FAILED' AND device = ? GROUP BY solver, n, options, plan"
         )
         with _explained(self.path):
             return {tuple(kind): (count, total) for *kind, count, total in self._connection.execute(query, [device])}
@@ -129,7 +129,7 @@ class Store:
             self._connection.executemany(statement, [{name: _plain(row[name]) for name in COLUMNS} for row in rows])
 
     def table(self) -> Table:
-        """All rows, in the order of their parameters, a column for each option; what is missing is nan."""
+        """All rows, in the order of their parameters, a column for the ensemble and for each option; or nan."""
         order = "solver, n, options, plan, alpha, seed"
         columns: Columns = {}
         with _explained(self.path):
@@ -297,10 +297,12 @@ def _plain(value: Any) -> Any:
 
 
 def _spread(texts: list[str]) -> Columns:
-    """A column for each option; those of the registry always, so that tables of all stores can be stacked."""
+    """Ensembles, and a column for each option; those of the registry always, so that all tables can be stacked."""
     options = [json.loads(text) for text in texts]
+    ensembles = [row.pop("ensemble", GAUSSIAN) for row in options]
     names = dict.fromkeys([*OPTIONS, *(name for row in options for name in row)])
-    return {name: _column([row.get(name) for row in options], "REAL") for name in names}
+    numbers = {name: _column([row.get(name) for row in options], "REAL") for name in names}
+    return {"ensemble": _column(ensembles, "TEXT")} | numbers
 
 
 def _column(values: list[Any], kind: str) -> Any:

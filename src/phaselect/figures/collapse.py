@@ -9,7 +9,6 @@ import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.equations.amp_iteration import Beliefs, iteration, pass_by_products
-from phaselect.experiments.matrix_kinds import IID, instance_of
 from phaselect.experiments.pseudo_code import message_passing, split_start
 from phaselect.experiments.success import wilson
 from phaselect.experiments.two_moments import saddle_iteration
@@ -30,6 +29,7 @@ from phaselect.figures.style import (
     shades,
     with_bars,
 )
+from phaselect.problem.ensembles import ensemble_instance
 from phaselect.solvers.message_passing import AMP
 from phaselect.theory.control import Control, Overlaps, State
 from phaselect.theory.flow import saddle_map
@@ -140,9 +140,9 @@ def recovers(A: Array, y: Array, estimates: Iterator[Array]) -> bool:
 
 def _start(alpha: float, seed: int) -> tuple[Array, Array, Array]:
     """A with unit rows of random signs, y of unit mean square, and a random x."""
-    problem = instance_of(IID["random signs"], N, alpha, seed)
+    problem = ensemble_instance("signs", N, alpha, seed=seed)
     x = np.random.default_rng(seed).standard_normal(N)
-    return np.asarray(problem.A) / np.sqrt(N), problem.y / np.sqrt(np.mean(problem.y**2)), x
+    return np.asarray(problem.A), problem.y / np.sqrt(np.mean(problem.y**2)), x
 
 
 def draw(table: Table) -> Figure:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.matrix_kinds import IID, STRUCTURED, Draw, instance_of
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.experiments.success import at_the_signal, wilson
 from phaselect.figures.context import Context
 from phaselect.figures.style import BARS, BLUE, GREY, RECOVERED, RED, legend, letter, panels
+from phaselect.problem.ensembles import ensemble_instance
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.result import Status
@@ -25,6 +25,27 @@ CAPTION = (
     "can be solved. Hollow: most of the failures of message passing diverged. Rows of uneven norms are weighted before "
     "either runs. (a) 1.4, (b) 2 measurements per unknown, where iid Gaussian ones are easy."
 )
+Kind = tuple[str, dict[str, Any]]
+"""An ensemble, and what it is told."""
+IID: dict[str, Kind] = {
+    "Gaussian": ("gaussian", {}),
+    "random signs": ("signs", {}),
+    "Student t, 2.5": ("student_t", {"degrees": 2.5}),
+    "Student t, 1.5": ("student_t", {"degrees": 1.5}),
+    "Gaussian, mean 0.1": ("biased", {"mean": 0.1}),
+    "Gaussian, mean 1": ("biased", {"mean": 1.0}),
+    "0 or 1": ("binary", {}),
+}
+STRUCTURED: dict[str, Kind] = {
+    "10 entries a row": ("sparse", {"nonzeros": 10}),
+    "uneven rows": ("uneven_rows", {"spread": 1.0}),
+    "uneven columns": ("uneven_columns", {"spread": 1.0}),
+    "circulant": ("circulant", {}),
+    "correlated columns": ("toeplitz", {"rho": 0.9}),
+    "condition number 30": ("spectrum", {"condition": 30.0}),
+    "orthogonal columns": ("orthogonal", {}),
+    "masked cosines": ("dct", {}),
+}
 ALPHAS = (1.4, 2.0)
 SIZES = {"small": (100, 6), "paper": (200, 20)}
 """N, and instances."""
@@ -34,17 +55,18 @@ LOOK = {"amp": ("message passing", BLUE, "o", -0.14), "pa": ("population anneali
 
 def compute(context: Context) -> Columns:
     """A row for each kind, alpha and solver."""
-    kinds = [(name, draw, alpha) for alpha in ALPHAS for name, draw in (IID | STRUCTURED).items()]
+    kinds = [(name, kind, alpha) for alpha in ALPHAS for name, kind in (IID | STRUCTURED).items()]
     parts: list[dict[str, Any]] = []
-    for count, (name, draw, alpha) in enumerate(kinds):
+    for count, (name, kind, alpha) in enumerate(kinds):
         context.progress(count / len(kinds))
-        parts += outcomes(name, draw, alpha, *SIZES[context.scale])
+        parts += outcomes(name, kind, alpha, *SIZES[context.scale])
     return stack(parts)
 
 
-def outcomes(name: str, draw: Draw, alpha: float, n: int, instances: int) -> list[dict[str, Any]]:
+def outcomes(name: str, kind: Kind, alpha: float, n: int, instances: int) -> list[dict[str, Any]]:
     """How often each solver recovers the signal, and how often it diverges, on the same instances."""
-    problems = [instance_of(draw, n, alpha, seed) for seed in range(instances)]
+    ensemble, parameters = kind
+    problems = [ensemble_instance(ensemble, n, alpha, seed=seed, **parameters) for seed in range(instances)]
     rows = []
     for solver, own in SOLVERS.items():
         with one_thread():

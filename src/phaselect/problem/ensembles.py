@@ -1,4 +1,4 @@
-"""Random instances: drawn in memory, or many of them on a device."""
+"""Random matrices and instances: drawn in memory, or many of them on a device."""
 
 from __future__ import annotations
 
@@ -8,17 +8,90 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from phaselect.backends.host.in_memory import ENTRIES_LIMIT
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import gaussian_signal, normalised_units
 from phaselect.problem.instance import Instance
+from phaselect.problem.matrix_kinds import KINDS, check_kind, check_parameters, gaussian
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, check_seed, stream
 
 LARGEST, HUGE = 1e15, 1e250
 """More measurements than this have no place in any memory; sums of larger squares no room in float64."""
+
+
+def matrix(
+    kind: str, m_rows: int, n: int, seed: int | np.random.Generator, *, dense: bool | None = None, **parameters: Any
+) -> Any:
+    """Draw a random M x N matrix of a kind of `KINDS`, whose squared row norms are 1 on average.
+
+    dense: False for the form in which it is drawn, which is a SciPy array for `sparse`, a LinearOperator for `dct` and
+        an array for all others; True for an array in any case; None for an array up to 2000 columns.
+    parameters: what the kind can be told, such as `rho` of `toeplitz`.
+
+    >>> matrix("toeplitz", 130, 100, seed=0, rho=0.5).shape
+    (130, 100)
+    """
+    check_kind(kind)
+    check_parameters(kind, parameters)
+    for name, count in (("m_rows", m_rows), ("n", n)):
+        if not is_count(count, 1) or count > LARGEST:
+            raise InputError(f"{name} = {shortened(count)}: give a whole number, 1 or more, {LARGEST:g} at most")
+    rng = stream(check_seed(seed), Purpose.MATRIX, m_rows, n)
+    try:
+        A = KINDS[kind](rng, m_rows, n, **parameters)
+        wanted = n <= ENTRIES_LIMIT if dense is None else dense
+        return A @ np.eye(n) if wanted and not isinstance(A, np.ndarray) else A
+    except InputError:
+        raise
+    except (MemoryError, ValueError):
+        raise InputError(
+            f"a {m_rows} x {n} matrix needs {8 * m_rows * n / 2**30:.3g} GiB: too large for memory"
+        ) from None
+
+
+def ensemble_instance(
+    kind: str,
+    n: int,
+    alpha: float,
+    *,
+    seed: int | np.random.Generator,
+    signal_variance: float = 1.0,
+    density: float = 1.0,
+    noise: float = 0.0,
+    activation: str = "abs",
+    dense: bool | None = None,
+    **parameters: Any,
+) -> Instance:
+    """Draw a random instance with a matrix of any kind: see `matrix` for that, `gaussian_instance` for the signal.
+
+    The signal of a seed is the same whatever the kind. Only the paper's instances, `gaussian`, have a test set.
+
+    >>> ensemble_instance("toeplitz", 100, 1.3, seed=0)
+    Instance(M=130, N=100, alpha=1.3, x0 known)
+    """
+    seed = check_generator(n, alpha, seed, signal_variance, density, noise, activation)
+    shape = round(alpha * n), n  # instances of one seed and several shapes have nothing in common
+    A = matrix(kind, *shape, seed, dense=dense, **parameters)
+    for_signal, for_noise = (stream(seed, purpose, *shape) for purpose in (Purpose.SIGNAL, Purpose.NOISE))
+    x0 = for_signal.standard_normal(n)
+    if density < 1:
+        keep = for_signal.random(n) < density
+        keep[for_signal.integers(n)] = True  # a signal is never empty
+        x0 *= keep
+    x0 = gaussian_signal(x0, signal_variance)
+
+    def reading(A: Any) -> Vector:
+        return _ACTIVATIONS[activation](A @ x0, np.sqrt(noise) * for_noise.standard_normal(A.shape[0]))
+
+    y = reading(A)
+    if kind != "gaussian":
+        return Instance(A, y, x0)
+    A_test = gaussian(stream(seed, Purpose.TEST_SET, *shape), max(200, shape[0] // 4), n)
+    return Instance(A, y, x0, A_test, reading(A_test))
 
 
 def gaussian_instance(
@@ -42,25 +115,16 @@ def gaussian_instance(
     >>> gaussian_instance(100, 1.3, seed=0)
     Instance(M=130, N=100, alpha=1.3, x0 known)
     """
-    seed = check_generator(n, alpha, seed, signal_variance, density, noise, activation)
-    rows, rows_test = round(alpha * n), max(200, round(alpha * n) // 4)
-    shape = rows, n  # instances of one seed and several shapes have nothing in common
-    try:
-        A = stream(seed, Purpose.MATRIX, *shape).standard_normal(shape) / np.sqrt(n)
-    except (MemoryError, ValueError):
-        raise InputError(f"a {rows} x {n} matrix needs {8 * rows * n / 2**30:.3g} GiB: too large for memory") from None
-    for_signal, for_noise = (stream(seed, purpose, *shape) for purpose in (Purpose.SIGNAL, Purpose.NOISE))
-    x0 = for_signal.standard_normal(n)
-    if density < 1:
-        keep = for_signal.random(n) < density
-        keep[for_signal.integers(n)] = True  # a signal is never empty
-        x0 *= keep
-    x0 = gaussian_signal(x0, signal_variance)
-    A_test = stream(seed, Purpose.TEST_SET, *shape).standard_normal((rows_test, n)) / np.sqrt(n)
-    sense, sigma = _ACTIVATIONS[activation], np.sqrt(noise)
-    y = sense(A @ x0, sigma * for_noise.standard_normal(rows))
-    y_test = sense(A_test @ x0, sigma * for_noise.standard_normal(rows_test))
-    return Instance(A, y, x0, A_test, y_test)
+    return ensemble_instance(
+        "gaussian",
+        n,
+        alpha,
+        seed=seed,
+        signal_variance=signal_variance,
+        density=density,
+        noise=noise,
+        activation=activation,
+    )
 
 
 _ACTIVATIONS: dict[str, Callable[[Vector, Vector], Vector]] = {
