@@ -104,6 +104,11 @@ TEXTS = {
         N. The last column is one read of A for each iteration of message passing; finish and certificate are not in
         it.""",
     ),
+    "kinds": (
+        "Every kind of matrix",
+        """Median seconds of `phaselect.solve`, the SVD that it does included; the reference is one SVD by NumPy, on one
+        core as ours.""",
+    ),
     "finish": (
         "Refinement and certificate",
         """What comes after message passing, which is the reference: x to all digits and the systems of the certificate,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ALPHAS = (1.15, 1.2, 1.3, 1.5, 2.0)
+NOT_IID = ("toeplitz", "uneven_rows", "uneven_columns", "biased", "sparse")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Plan:
     growth: tuple[int, ...]
     finish: tuple[tuple[int, float, float | None], ...] = ()  # N, alpha, seconds wanted; A must grow
     shares: tuple[tuple[int, float, int, float | None], ...] = ()  # N, alpha, instances, least share wanted
+    kinds: tuple[tuple[int, float, int, tuple[str, ...], float], ...] = ()  # N, alpha, instances, which, times an SVD
     annealers_memory: tuple[int, ...] = ()  # N of the peaks of memory of SVD and SA
     comparisons: tuple[int, ...] = ()  # N of the Metropolis kernels against the paper's pseudo-code and one another
     measuring: tuple[int, ...] = ()  # N of the runs whose measuring is timed
@@ -53,6 +55,7 @@ PLANS = {
         growth=(400, 800, 1600, 3200),
         finish=((3200, 1.3, None), (6000, 1.2, None)),
         shares=((400, 1.2, 100, 0.95), (400, 1.15, 20, None)),
+        kinds=((300, 1.5, 20, (), 6.0), (1000, 1.4, 3, NOT_IID, 6.0), (3000, 1.4, 1, NOT_IID, 3.0)),
         annealers_memory=(2000,),
         comparisons=(100, 200, 400, 800),
         measuring=(100, 400, 800),
@@ -72,6 +75,7 @@ PLANS = {
         time_limit=1.0,
         growth=(300, 600, 1200),
         finish=((1600, 1.3, None),),
+        kinds=((300, 1.5, 4, (), 6.0),),
         annealers_memory=(1000,),
         comparisons=(200,),
         measuring=(100, 400),

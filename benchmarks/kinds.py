@@ -1,0 +1,62 @@
+"""`phaselect.solve` on every kind of matrix, against one SVD of it: the price of not being iid."""
+
+from __future__ import annotations
+
+from functools import partial
+from statistics import median
+
+import numpy as np
+
+from benchmarks.internals import one_blas_thread
+from benchmarks.machine import Machine
+from benchmarks.plan import Plan
+from benchmarks.rows import Measurement, Task
+from benchmarks.timing import once
+from phaselect import Instance, ensemble_instance, solve
+
+SECTION = "kinds"
+KINDS = (
+    "gaussian",
+    "signs",
+    "toeplitz",
+    "uneven_rows",
+    "uneven_columns",
+    "biased",
+    "uniform",
+    "sparse",
+    "spectrum",
+    "orthogonal",
+    "dct",
+)
+HARD = {"orthogonal": 0.3, "dct": 0.3}
+"""What these need more of alpha, whose thresholds are higher."""
+TIME_LIMIT = 60.0
+
+
+def tasks(machine: Machine, plan: Plan) -> list[Task]:
+    """Seconds and shares at each N and alpha, for all kinds or some."""
+    found = []
+    for n, alpha, count, kinds, times in plan.kinds:
+        for kind in kinds or KINDS:
+            own = alpha + HARD.get(kind, 0.0)
+            size = f"N = {n}, alpha = {own:g}"
+            found.append(Task(SECTION, f"solve, {kind}", size, partial(measure, kind, n, own, count, times)))
+    return found
+
+
+def measure(kind: str, n: int, alpha: float, count: int, times: float) -> Measurement:
+    """Median seconds of all runs; the reference is `numpy.linalg.svd` of the first A, on one core as the solver's."""
+    seconds, certified, solvers = [], 0, []
+    for seed in range(count):
+        drawn = ensemble_instance(kind, n, alpha, seed=seed)
+        problem = Instance(drawn.A, drawn.y)
+        taken, result = once(partial(solve, problem, time_limit=TIME_LIMIT))
+        seconds.append(taken)
+        certified += result.certified
+        solvers.append(result.solver)
+    A = drawn.matrix.entries()
+    with one_blas_thread():
+        svd = once(partial(np.linalg.svd, A, full_matrices=False))[0]
+    names = ", ".join(f"{name} {solvers.count(name)}" for name in dict.fromkeys(solvers))
+    detail = f"{certified} of {count} certified; by {names}; reference: one SVD"
+    return Measurement(median(seconds), "s", detail, reference=svd, least_ratio=1 / times)
