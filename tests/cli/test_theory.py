@@ -117,7 +117,7 @@ def test_complexity_and_bayes():
 
 
 def test_json_has_no_infinity(monkeypatch):
-    monkeypatch.setattr(theory, "critical_alpha", lambda product, tolerance: {1.0: np.inf, 2.0: np.nan}[product])
+    monkeypatch.setattr(theory, "critical_alpha", lambda product, **_: {1.0: np.inf, 2.0: np.nan}[product])
     record = json.loads(run("threshold", "--product", 1, "--product", 2, "--json").stdout)
     assert record["critical_alpha"] == ["inf", None]
 

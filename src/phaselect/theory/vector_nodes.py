@@ -1,8 +1,8 @@
-r"""The two nodes of vector message passing, as state evolution sees them, and where an infinitely slow anneal ends.
+r"""The two nodes of vector message passing, as state evolution sees them.
 
-Beliefs about `z = A x` are exchanged between the Gaussian node, which knows A and the prior of x, and the channel, which
-knows the magnitudes. A message of precision g has the mean `h/g` with `h = overlap z0 + sqrt(noise) xi`, z0 being the
-true z, and xi of unit variance and independent of it. With `nu = 1/(2 mu)` for the channel's noise, `prior = mu lam`,
+Beliefs about `z = A x` are exchanged between the Gaussian node, which knows A and the prior of x, and the channel,
+which knows the magnitudes. A message of precision g has the mean `h/g` with `h = overlap z0 + sqrt(noise) xi`, z0 being
+the true z, and xi of unit variance and independent of it. With `nu = 1/(2 mu)` for the channel's noise, `prior = mu lam`,
 `tau = 1/g1`, `s2 = tau + nu`, the averages of magnitudes.py and the pull of spectra.py,
 
     channel         rest = (nu + tau variance/s2)/s2,  the share of tau that it leaves
@@ -11,21 +11,18 @@ true z, and xi of unit variance and independent of it. With `nu = 1/(2 mu)` for 
     Gaussian node   g1 = prior + g2 pull,                   overlap_1 = overlap_2 pull,
                     noise_1 = noise_2 d(g2 pull)/dg2 - overlap_2^2 prior dpull/dg2.
 
-These are the sheets `m_1 + m_2 = m/v` and `chi_1 + chi_2 = q/v^2 - (m/v)^2` of either node after integration by parts,
-in which nothing large is left to cancel. At the matched prior overlap and noise are g2 and g1 - 1 (Nishimori). At fixed
-points `V = 1/g1`, `m = overlap_1/g1` and `D = noise_1/g1^2` are, for independent entries, those of the saddle point.
+These are `m_1 + m_2 = m/v` and `chi_1 + chi_2 = q/v^2 - (m/v)^2` of either node, v being the variance of z, after
+integration by parts, in which nothing large is left to cancel. At the matched prior overlap and noise are g2 and g1 - 1
+(Nishimori). At fixed points `V = 1/g1`, `m = overlap_1/g1` and `D = noise_1/g1^2` are, for independent real entries,
+those of the saddle point.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.base.errors import TheoryError
-from phaselect.theory.control import State
-from phaselect.theory.flow import LARGEST_STEP, NEGLIGIBLE, TOLERANCE, descend, linearise, logarithms, relative_size
 from phaselect.theory.magnitudes import doubt
 from phaselect.theory.quadrature import Array
 from phaselect.theory.spectra import Response, Spectrum
@@ -79,38 +76,3 @@ def vector_map(
     response = ensemble.spectrum.response(back.precision, np.asarray(prior), ensemble.alpha)
     g, overlap, noise = from_gaussian(back, response, prior)
     return 1 / g, noise / g**2, overlap / g
-
-
-def slow_anneal_recovers(product: float, ensemble: Ensemble, mus: Array, overlap: float) -> bool:
-    """Does an infinitely slow anneal along `mus` at fixed mu lam come to a larger overlap with the signal?"""
-    V = 1 / product
-    s = None
-    for mu in mus.tolist():
-        s = logarithms(State(V, SEED**2, SEED)) if s is None else s
-        s, residual = _settle(s, product, 0.5 / mu, ensemble)
-        V = math.exp(s[0])
-        if _vanished(s):
-            s = None  # sown again at the next temperature
-        elif not residual < TOLERANCE:
-            raise TheoryError(f"the state at alpha = {ensemble.alpha:g}, mu = {mu:g} did not converge")
-        elif s[2] > overlap:
-            return True
-    return False
-
-
-SEED = 1e-3
-"""Overlap sown where there is none, to grow or to vanish."""
-
-
-def _settle(s: Array, prior: float, nu: float, ensemble: Ensemble) -> tuple[Array, float]:
-    """The attractor in the variables of the flow, and its residual."""
-
-    def undamped(V: Array, spread: Array, m: Array) -> tuple[Array, Array, Array]:
-        return vector_map(V, spread, m, prior, nu, ensemble)
-
-    s, _ = descend(lambda s: linearise(s, undamped), s, relative_size, LARGEST_STEP, _vanished)
-    return s, relative_size(linearise(s, undamped)[0], s)
-
-
-def _vanished(s: Array) -> bool:
-    return math.exp(s[1]) + s[2] ** 2 < NEGLIGIBLE
