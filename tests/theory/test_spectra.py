@@ -26,7 +26,7 @@ def average(function, alpha):
 @pytest.mark.parametrize(("g", "prior"), POINTS)
 def test_marchenko_pastur_in_closed_form(alpha, g, prior):
     found = MarchenkoPastur().response(np.asarray(g), np.asarray(prior), alpha)
-    assert found.V == pytest.approx(average(lambda s2: 1 / (g * s2 + prior), alpha), rel=1e-9)
+    assert float(found.V) == pytest.approx(average(lambda s2: 1 / (g * s2 + prior), alpha), rel=1e-9)
     assert found.gain == pytest.approx(average(lambda s2: s2 / (g * s2 + prior), alpha), rel=1e-9)
     assert found.V_slope == pytest.approx(average(lambda s2: -s2 / (g * s2 + prior) ** 2, alpha), rel=1e-9)
     assert found.gain_slope == pytest.approx(average(lambda s2: -((s2 / (g * s2 + prior)) ** 2), alpha), rel=1e-9)

@@ -1,7 +1,5 @@
 """Vector message passing: the nodes against samples and sums, fixed points against the replica theory, thresholds."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy.special import i0e, i1e
@@ -60,8 +58,8 @@ def test_saddle_points_are_fixed_points(alpha, mu, lam):
 
 @pytest.mark.parametrize("product", [1.0, 2.0])
 def test_state_evolution_ends_at_the_saddle_point(product):
-    mu = np.full(300, 5.0)
-    run = theory.state_evolution(1.3, Schedule(mu, product / mu, 1, "iterations"), m0=0.2, spectrum="gaussian")
+    schedule = Schedule.fixed_product(product, mu0=0.5, mu_max=5.0, eps=0.1, steps=1, unit="iterations", hold=300)
+    run = theory.state_evolution(1.3, schedule, m0=0.2, damping=0.5, spectrum="gaussian")
     point = theory.saddle_point(1.3, 5.0, product / 5.0)
     found = {name: run[name][-1] for name in ("V", "m", "q1")}
     assert found == pytest.approx({"V": point.V, "m": point.m, "q1": point.q0}, abs=1e-6)
@@ -108,7 +106,8 @@ def test_published_thresholds(spectrum, field, alpha):
 
 
 def test_uneven_spectra_need_fewer_measurements_and_complex_ones_two():
-    assert 1 < theory.critical_alpha(spectrum=UNEVEN) < 1.1285
+    conditions = [theory.critical_alpha(spectrum=np.geomspace(1, last, 50)) for last in (1, 100, 900)]
+    assert conditions == pytest.approx([1.5839, 1.1410, 1.0606], abs=1e-3)
     assert theory.critical_alpha(spectrum=np.geomspace(1, 900, 50), field="complex") == 2.0
 
 
@@ -117,14 +116,17 @@ def test_uneven_spectra_need_fewer_measurements_and_complex_ones_two():
     [(0.5, "gaussian", 1, 1.1596), (1.0, "gaussian", 2, 2.0268), (3.0, "orthogonal", 1, 1.5839)],
 )
 def test_slow_anneals(product, spectrum, degrees, alpha):
-    """As the replica theory has it; at the matched product as the curve has it; where |z| is known it does not matter."""
+    """As in the replica theory; as on the curve of the matched product; where |z| is known no product matters."""
     for side in (-1, 1):
         ensemble = Ensemble(alpha + side * 2e-3, as_spectrum(spectrum), degrees)
         assert slow_anneal_recovers(product, ensemble) == (side > 0)
 
 
+def test_an_overlap_that_fades_on_the_way():
+    """Far too strong a prior: the overlap grows and dies again, and later states are none that a start could reach."""
+    assert not slow_anneal_recovers(10.0, Ensemble(2.0075, as_spectrum("gaussian"), 2))
+
+
 def test_annealed_threshold_of_other_products():
-    assert theory.critical_alpha(2.0, spectrum=UNEVEN[::10], tolerance=0.02) == pytest.approx(
-        theory.critical_alpha(spectrum=UNEVEN[::10]), abs=0.03
-    )
-    assert math.isfinite(theory.critical_alpha(30.0, field="complex", tolerance=0.1))
+    found = theory.critical_alpha(2.0, spectrum=UNEVEN[::10], tolerance=0.05)
+    assert found == pytest.approx(theory.critical_alpha(spectrum=UNEVEN[::10]), abs=0.05)

@@ -1,8 +1,9 @@
 r"""State evolution: what message passing does iteration by iteration.
 
 That of vector message passing is in vector_evolution.py; this is AMP's. Without damping its state (V, D, m) at
-iteration t + 1 is exactly the saddle-point map of the state at t, at (mu_t, lam_t). Damping by psi filters the fields, `w_t = (1-psi) w + psi w_(t-1)`, while the update of x keeps the
-unfiltered estimate: `x_(t+1) = V (A^T g + chi x_t)`. With `bar` for filtered quantities, its overlaps become
+iteration t + 1 is exactly the saddle-point map of the state at t, at (mu_t, lam_t). Damping by psi filters the fields,
+`w_t = (1-psi) w + psi w_(t-1)`, while the update of x keeps the unfiltered estimate: `x_(t+1) = V (A^T g + chi x_t)`.
+With `bar` for filtered quantities, its overlaps become
 
     m <- V (m_hat + chi (m - m_bar)),      d <- V (sqrt(q0_hat) + chi (d - d_bar)),      D = d^2 + (share of the
     start)^2:

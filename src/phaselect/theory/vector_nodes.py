@@ -2,8 +2,8 @@ r"""The two nodes of vector message passing, as state evolution sees them.
 
 Beliefs about `z = A x` are exchanged between the Gaussian node, which knows A and the prior of x, and the channel,
 which knows the magnitudes. A message of precision g has the mean `h/g` with `h = overlap z0 + sqrt(noise) xi`, z0 being
-the true z, and xi of unit variance and independent of it. With `nu = 1/(2 mu)` for the channel's noise, `prior = mu lam`,
-`tau = 1/g1`, `s2 = tau + nu`, the averages of magnitudes.py and the pull of spectra.py,
+the true z, and xi of unit variance and independent of it. With `nu = 1/(2 mu)` for the channel's noise, `prior = mu
+lam`, `tau = 1/g1`, `s2 = tau + nu`, the averages of magnitudes.py and the pull of spectra.py,
 
     channel         rest = (nu + tau variance/s2)/s2,  the share of tau that it leaves
                     g2 = (1 - variance/s2)/(s2 rest),       overlap_2 = (1 - miss - m variance/s2)/(s2 rest),
