@@ -19,8 +19,8 @@ MUS = np.geomspace(0.5, 1e8, 50)
 RECOVERED = 1e-4
 """Mean squared error of z, true and believed, once the signal is found: uneven spectra leave little long before."""
 
-SETTLED = 1e-7
-"""Residual of a state that is followed to the next temperature: where an overlap fades, the last digits take long."""
+SETTLED = 1e-6
+"""Residual of a state that is followed to the next temperature: at the edge of a spectrum half of the digits go."""
 
 FINEST = 8
 """How often a step in mu is halved before it is given up."""
