@@ -102,6 +102,18 @@ def test_threshold(written):
     assert rows["critical_alpha"][0] == pytest.approx(1.1283, abs=0.01)  # the tolerance asked for
 
 
+def test_threshold_of_other_matrices(tmp_path):
+    rows = table(run("threshold", "--spectrum", "orthogonal", "--field", "complex").stdout)
+    assert float(rows[0]["critical_alpha"]) == pytest.approx(2.2640, abs=1e-3)
+    np.savetxt(tmp_path / "s2.csv", np.geomspace(1, 100, 50))
+    rows = table(run("threshold", "--spectrum", tmp_path / "s2.csv").stdout)
+    assert float(rows[0]["critical_alpha"]) == pytest.approx(1.1410, abs=1e-3)
+    plot = tmp_path / "bayes.png"
+    done = run("bayes", "--alpha", 1.95, "--spectrum", "orthogonal", "--field", "complex", "--plot", plot)
+    assert table(done.stdout)[0]["phase"] == "impossible"
+    assert plot.exists()
+
+
 def test_diagram(written):
     rows, said = written("diagram")
     assert "alpha_merge    1.68" in said
@@ -117,7 +129,7 @@ def test_complexity_and_bayes():
 
 
 def test_json_has_no_infinity(monkeypatch):
-    monkeypatch.setattr(theory, "critical_alpha", lambda product, tolerance: {1.0: np.inf, 2.0: np.nan}[product])
+    monkeypatch.setattr(theory, "critical_alpha", lambda product, **_: {1.0: np.inf, 2.0: np.nan}[product])
     record = json.loads(run("threshold", "--product", 1, "--product", 2, "--json").stdout)
     assert record["critical_alpha"] == ["inf", None]
 
@@ -137,6 +149,9 @@ def test_what_did_not_converge_is_told(monkeypatch):
     ("arguments", "message"),
     [
         (["point", "--alpha", 1.2, "--mu", 0], "mu = 0 must be a positive"),
+        (["threshold", "--spectrum", "flat"], "--spectrum flat: use gaussian, orthogonal, or a .npy or .csv file"),
+        (["threshold", "--spectrum", "none.csv"], "none.csv"),
+        (["bayes", "--alpha", 0.9, "--spectrum", "orthogonal"], "alpha of at least 1"),
         (["point", "--alpha", 1.2, "--mu", 1, "--lam", -1], "lam = -1 must be 0 or more"),
         (["point", "--alpha", 0.9, "--mu", 1], "alpha must exceed 1"),
         (["branch", "--alpha", 1.2, "--lam", 0, "--product", 1], "not both"),

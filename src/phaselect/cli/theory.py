@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.errors import InputError
+from phaselect.base.files import read_array
 from phaselect.base.ranges import number_range
 from phaselect.base.tables import Table
 from phaselect.cli.console import check_writable, emit, example
@@ -23,7 +24,7 @@ START = click.Choice(["uninformed", "informed"])
 
 @click.group()
 def theory() -> None:
-    """What the replica theory predicts for a Gaussian A.
+    """What the replica theory predicts, for a Gaussian A where nothing else is said.
 
     The signal has unit variance.
     """
@@ -153,30 +154,70 @@ def branch(
     _plot(lambda: draw_branch(table), plot)
 
 
-@example("phaselect theory threshold --product 1", "phaselect theory threshold --product 0.5 --product 1 --product 2")
+def matrices(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The two options that say which matrices."""
+    command = click.option(
+        "--field", type=click.Choice(["real", "complex"]), default="real", show_default=True, help="Of A and x."
+    )(command)
+    return click.option(
+        "--spectrum",
+        default="gaussian",
+        show_default=True,
+        metavar="NAME|FILE",
+        help="Of A: gaussian, orthogonal (columns), or a .npy or .csv file of squared singular values.",
+    )(command)
+
+
+def _spectrum(given: str) -> str | NDArray[Any]:
+    if given in ("gaussian", "orthogonal"):
+        return given
+    if not given.lower().endswith((".npy", ".csv")):
+        raise InputError(
+            f"--spectrum {given}: use gaussian, orthogonal, or a .npy or .csv file of squared singular values"
+        )
+    return read_array(given).ravel()
+
+
+@example(
+    "phaselect theory threshold --product 1",
+    "phaselect theory threshold --product 0.5 --product 1 --product 2",
+    "phaselect theory threshold --spectrum orthogonal --field complex",
+)
 @theory.command()
 @click.option(
     "--product", type=float, multiple=True, default=(1.0,), show_default=True, help="mu*lam; may be repeated."
 )
+@matrices
 @click.option("--tolerance", type=float, default=1e-5, show_default=True, help="Precision of alpha.")
 @outputs
-def threshold(product: tuple[float, ...], tolerance: float, as_json: bool, out: str | None, plot: str | None) -> None:
-    """Smallest alpha at which an infinitely slow anneal at fixed mu*lam recovers the signal."""
+def threshold(
+    product: tuple[float, ...],
+    spectrum: str,
+    field: str,
+    tolerance: float,
+    as_json: bool,
+    out: str | None,
+    plot: str | None,
+) -> None:
+    """Smallest alpha at which an infinitely slow anneal at fixed mu*lam recovers the signal.
+
+    Singular values keep their shape: those of A^T A / alpha are the same at every alpha.
+    """
     from phaselect.figures.plots import draw_thresholds
     from phaselect.theory import critical_alpha
     from phaselect.theory.control import check_positive
 
     _check_outputs(out, plot)
-    products = sorted(product)
+    law, products = _spectrum(spectrum), sorted(product)
     for value in products:
         check_positive("product", value)
     alphas = []
     with work_bar() as bar:
         for count, value in enumerate(products):
             bar.share(count / len(products))
-            alphas.append(critical_alpha(value, tolerance=tolerance))
+            alphas.append(critical_alpha(value, spectrum=law, field=field, tolerance=tolerance))
     emit({"product": np.array(products), "critical_alpha": np.array(alphas)}, out, as_json)
-    _plot(lambda: draw_thresholds(products, alphas), plot)
+    _plot(lambda: draw_thresholds(products, alphas, critical_alpha(spectrum=law, field=field)), plot)
 
 
 @example(
@@ -246,21 +287,25 @@ def complexity(
 @example("phaselect theory bayes --alpha 1.1", "phaselect theory bayes --alpha 0.7 --alpha 1.1 --plot mmse.png")
 @theory.command()
 @click.option("--alpha", type=float, multiple=True, required=True, help="Measurements per unknown; may be repeated.")
+@matrices
 @outputs
-def bayes(alpha: tuple[float, ...], as_json: bool, out: str | None, plot: str | None) -> None:
+def bayes(
+    alpha: tuple[float, ...], spectrum: str, field: str, as_json: bool, out: str | None, plot: str | None
+) -> None:
     """Mean squared error of Bayes-optimal inference: by message passing, and by the best estimator there is.
 
-    Columns: mse_x, reached by message passing; mse_x_informed, by any means; phase: easy (the first is 0), hard (only
-    the second is), impossible.
+    Columns: mse_x, reached by message passing; mse_x_informed, by any means; free_entropy, E log p(y|A) per unknown
+    (inf: x is determined); phase: easy (the first error is 0), hard (only the second is), impossible.
     """
     from phaselect.figures.plots import draw_bayes
     from phaselect.theory import bayes_optimal
 
     _check_outputs(out, plot)
-    results = [bayes_optimal(value) for value in sorted(alpha)]
-    names = ("alpha", "mse_x", "mse_x_informed", "phase")
+    law = _spectrum(spectrum)
+    results = [bayes_optimal(value, spectrum=law, field=field) for value in sorted(alpha)]
+    names = ("alpha", "mse_x", "mse_x_informed", "free_entropy", "phase")
     emit({name: np.array([getattr(result, name) for result in results]) for name in names}, out, as_json)
-    _plot(lambda: draw_bayes(results), plot)
+    _plot(lambda: draw_bayes(results, law, field), plot)
 
 
 @example(

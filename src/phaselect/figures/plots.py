@@ -20,11 +20,12 @@ from phaselect.figures.style import (
     logarithmic,
     panels,
 )
-from phaselect.theory import Point, bayes_optimal, gap_density
+from phaselect.theory import Point, bayes_optimal, critical_alpha, gap_density
 from phaselect.theory.at_sign_overlap import complexity_at_random
+from phaselect.theory.bayes import BayesOptimal
 from phaselect.theory.branch import Branch
 from phaselect.theory.coexistence import PhaseDiagram
-from phaselect.theory.evolution import BayesOptimal
+from phaselect.theory.spectra import SpectrumLike, degrees_of_freedom
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,11 +65,11 @@ def draw_branch(branch: Branch) -> Figure:
     return figure
 
 
-def draw_thresholds(products: list[float], alphas: list[float]) -> Figure:
-    """Threshold of the anneal against its product."""
+def draw_thresholds(products: list[float], alphas: list[float], best: float) -> Figure:
+    """Threshold of the anneal against its product, and the Bayes-optimal one."""
     figure, (axes,) = panels(1)
     axes.plot(products, alphas, "o-", color=BLUE, label="anneal at fixed product")
-    axes.axhline(1.1285, color="grey", lw=0.8, ls=":", label="Bayes-optimal, 1.1285")
+    axes.axhline(best, color="grey", lw=0.8, ls=":", label=f"Bayes-optimal, {best:.5g}")
     axes.set(xlabel=r"product $\mu\lambda$", ylabel=r"smallest $\alpha$ that recovers")
     logarithmic(axes, "x", np.array(products))
     legend(figure, axes)
@@ -125,12 +126,15 @@ def draw_complexity(curve: Branch) -> Figure:
     return figure
 
 
-def draw_bayes(results: list[BayesOptimal]) -> Figure:
+def draw_bayes(results: list[BayesOptimal], spectrum: SpectrumLike, field: str) -> Figure:
     """Mean squared error against alpha, the points asked for marked."""
     figure, (axes,) = panels(1)
-    last = max(1.4, *(1.05 * result.alpha for result in results))
-    alphas = np.sort([*np.linspace(0.3, 1.4, 56), 1.0 + 1e-9, 1.1284, 1.1285, last])
-    curve = [bayes_optimal(alpha) for alpha in alphas]
+    best = critical_alpha(spectrum=spectrum, field=field)
+    first = 0.3 if isinstance(spectrum, str) and spectrum == "gaussian" else 1.0
+    last = max(1.25 * best, *(1.05 * result.alpha for result in results))
+    jumps = [degrees_of_freedom(field) + 1e-9, best - 1e-4, best + 1e-4]
+    alphas = np.sort([*np.linspace(first, 1.25 * best, 56), *jumps, last])
+    curve = [bayes_optimal(alpha, spectrum=spectrum, field=field) for alpha in alphas]
     axes.plot(alphas, [point.mse_x for point in curve], color=BLUE, label="message passing")
     axes.plot(alphas, [point.mse_x_informed for point in curve], "--", color=RED, label="best possible")
     asked = [result.alpha for result in results], [result.mse_x for result in results]

@@ -119,7 +119,7 @@ def amp_paper(eps: float = 0.1) -> Plan:
     return AMP(restarts=0), Schedule.paper_amp(eps=eps, hold=hold)
 
 
-def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 4, iterations: int = 400) -> Plan:
+def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 8, iterations: int = 400) -> Plan:
     """From mu = 1 to 1e12, then on at 1e12 until there were so many iterations."""
     from phaselect.solvers.vector_message_passing import VectorMessagePassing
 

@@ -30,6 +30,8 @@ WEAK = 1e-2
 """Precision of the first beliefs, and their size."""
 FIRM = 1e3
 """Precision of beliefs in signs that are given."""
+LOST_FROM, LOST = 1e6, 1e-3
+"""mu from which, and mse_y above which, another start is worth more than going on."""
 PROBES = 2400
 """Random numbers, about, that the eigenvalues are found with, where an SVD does not know them."""
 
@@ -73,7 +75,7 @@ class VectorMessagePassing:
     """
 
     damping: float = 0.3
-    restarts: int = 4
+    restarts: int = 8
     converged: float = 1e-10
 
     def __post_init__(self) -> None:
@@ -161,12 +163,10 @@ class VectorMessagePassing:
         return {"lam": state.lam, **row, "v": state.beliefs.v, "change": state.change, "sweeps": state.sweeps}
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or z is at a fixed point of the last temperature."""
-        return (
-            Ended.SETTLED
-            if (exact and row["mse_y"] < self.converged) or (final and row["change"] < STATIONARY)
-            else None
-        )
+        """The signs are settled, or it is lost, or z is at a fixed point of the last temperature."""
+        settled = exact and row["mse_y"] < self.converged
+        lost = exact and row["mu"] > LOST_FROM and row["mse_y"] > LOST
+        return Ended.SETTLED if settled or lost or (final and row["change"] < STATIONARY) else None
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
         """The estimate of x."""

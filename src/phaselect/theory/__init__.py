@@ -18,12 +18,13 @@ What these functions are made of (`free_entropy`, `g_e`, `gradient`, `cluster_ma
 
 from phaselect.base.errors import TheoryError
 from phaselect.theory.at_sign_overlap import complexity_curve, saddle_point_at_sign_overlap
+from phaselect.theory.bayes import bayes_optimal
 from phaselect.theory.branch import follow
 from phaselect.theory.cluster_points import equilibrium_clusters, one_step_rsb
 from phaselect.theory.coexistence import alpha_merge, phase_diagram, transitions
 from phaselect.theory.continuation import curve_through_folds
 from phaselect.theory.control import Overlaps
-from phaselect.theory.evolution import bayes_optimal, state_evolution
+from phaselect.theory.evolution import state_evolution
 from phaselect.theory.gaps import gap_density
 from phaselect.theory.glass import dynamical_transition, ground_state, static_transition, traps
 from phaselect.theory.saddle import Point, saddle_point

@@ -23,6 +23,7 @@ class Averages(NamedTuple):
     O: Array  # E[T]
     gain: Array  # E[t T] = s2 dI/dm, the pull towards the signal
     sech: Array  # E[u0^2 sech^2]
+    late: Array  # E[u0^2 (1 - T)]
     misfit: Array  # E<(S u0 - w)^2> over the posterior of S
     force: Array  # E[(u0 T - w)^2], s2^2 times the squared slope of phi_out
     log_z: Array  # E[log 2cosh(phi + u0 w/s2)] - (1 + q0)/(2 s2)
@@ -43,6 +44,7 @@ def averages(s2: Array, spread: Array, m: Array, phi: Array) -> Averages:
         O=sign * tanh,
         gain=sign * gain,
         sech=sech,
+        late=np.where(sign < 0, 2 - late_square, late_square),
         misfit=distance + 2 * s2 * rate_late,
         force=np.where(m * m + spread < WEAK, weak, strong) + spread * (1 - 2 * sech / s2),
         log_z=np.logaddexp(phi, -phi) - 0.5 * distance / s2 - rate_wrong,

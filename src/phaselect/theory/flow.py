@@ -121,13 +121,16 @@ def flow(start: State, control: Control) -> Arrival:
     """Follow the flow from `start` to its attractor."""
     if control.phi == 0.0 and start.m == start.spread == 0.0:
         return _at_paramagnet(control, 0)
-    s = np.array([math.log(start.V), math.log(max(start.spread, 1e-12 * start.V)), start.m])
+    s = logarithms(start)
     settles = control.phi == 0.0 and paramagnet_is_stable(control)
+
+    def undamped(V: Array, spread: Array, m: Array) -> tuple[Array, Array, Array]:
+        return saddle_map(V, spread, m, control)[:3]
 
     def vanished(s: Array) -> bool:
         return settles and math.exp(s[1]) + s[2] ** 2 < NEGLIGIBLE
 
-    s, evaluations = descend(lambda s: _linearise(s, control), s, _size, LARGEST_STEP, vanished)
+    s, evaluations = descend(lambda s: linearise(s, undamped), s, relative_size, LARGEST_STEP, vanished)
     if vanished(s):
         return _at_paramagnet(control, evaluations)
     state = State(math.exp(s[0]), math.exp(s[1]), float(s[2]))
@@ -184,7 +187,7 @@ def _implicit_step(
         pace *= 2
 
 
-def _size(velocity: Array, s: Array) -> float:
+def relative_size(velocity: Array, s: Array) -> float:
     """The residual of `residual`, from changes of (log V, log D, m)."""
     return float(np.max(np.abs(velocity) * [1.0, 1 / (1 + math.exp(s[0] - s[1])), 1.0]))
 
@@ -194,11 +197,20 @@ def _at_paramagnet(control: Control, iterations: int) -> Arrival:
     return Arrival(state, residual(state, control), iterations)
 
 
-def _linearise(s: Array, control: Control) -> tuple[Array, Array]:
+SaddleMap = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
+"""One undamped iteration of a batch of (V, D, m)."""
+
+
+def logarithms(state: State) -> Array:
+    """The variables of the flow: (log V, log D, m)."""
+    return np.array([math.log(state.V), math.log(max(state.spread, 1e-12 * state.V)), state.m])
+
+
+def linearise(s: Array, undamped: SaddleMap) -> tuple[Array, Array]:
     """`map(s) - s` in (log V, log D, m), and its Jacobian by forward differences: one batch of four states."""
     width = np.array([1e-6, 1e-6, 1e-5 * min(1.0, math.exp(0.5 * s[1])) + 1e-11])
     points = s[:, None] + np.concatenate([np.zeros((3, 1)), np.diag(width)], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        V, spread, m, _ = saddle_map(np.exp(points[0]), np.exp(points[1]), points[2], control)
+        V, spread, m = undamped(np.exp(points[0]), np.exp(points[1]), points[2])
         velocity = np.array([np.log(V), np.log(np.maximum(spread, FLOOR * V)), m]) - points
     return velocity[:, 0], (velocity[:, 1:] - velocity[:, :1]) / width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from phaselect.base.errors import InputError, TheoryError
 from phaselect.problem.schedule import Schedule
+from phaselect.theory.bayes import recovery_threshold
 from phaselect.theory.branch import points_along, states_along
 from phaselect.theory.control import (
     MU_MAX,
@@ -22,6 +24,9 @@ from phaselect.theory.control import (
     number,
 )
 from phaselect.theory.saddle import Point, require_converged, saddle_point
+from phaselect.theory.spectra import MarchenkoPastur, Spectrum, SpectrumLike, as_spectrum, degrees_of_freedom
+from phaselect.theory.vector_anneal import slow_anneal_recovers
+from phaselect.theory.vector_nodes import Ensemble
 
 MU_RANGE = (0.05, MU_MAX)
 """Temperatures searched for transitions."""
@@ -30,29 +35,47 @@ RECOVERED, HIGH = 0.99, 0.9
 """Overlaps that count as having found the signal: at fixed product, and at fixed lam, which biases m away from 1."""
 
 
-def critical_alpha(product: float = 1.0, *, tolerance: float = 1e-5) -> float:
+def critical_alpha(
+    product: float = 1.0, *, spectrum: SpectrumLike = "gaussian", field: str = "real", tolerance: float = 1e-5
+) -> float:
     """Smallest alpha at which an infinitely slow anneal at fixed `mu*lam = product` ends at the signal.
 
-    The uninformed branch is followed from mu = 0.5 to 3e4; bisection in alpha. At the matched product, 1, this is the
+    spectrum: of A: "gaussian", "orthogonal" (columns), or the squared singular values of a matrix, in any units: the
+    eigenvalues of `A^T A/alpha` are kept while alpha varies. field: "real" or "complex", of A and x.
+    The uninformed branch is followed from mu = 0.5; bisection in alpha. At the matched product, 1, this is the
     threshold of Bayes-optimal message passing. Infinite where no anneal up to alpha = 1000 does.
 
-    >>> f"{critical_alpha():.4f}"
-    '1.1285'
+    >>> f"{critical_alpha():.4f} {critical_alpha(spectrum='orthogonal'):.4f}"
+    '1.1285 1.5839'
+    >>> f"{critical_alpha(field='complex'):.4f} {critical_alpha(spectrum='orthogonal', field='complex'):.4f}"
+    '2.0267 2.2640'
     """
     check_positive("product", product)
     check_tolerance(tolerance)
-    mus = np.geomspace(0.5, 3e4, 32)
-
-    def recovers(alpha: float) -> bool:
-        controls = (Control(alpha, mu, product / mu) for mu in mus)
-        return _reaches(controls, RECOVERED)  # m only grows from there
-
+    law, degrees = as_spectrum(spectrum), degrees_of_freedom(field)
+    if degrees == 1 and isinstance(law, MarchenkoPastur):
+        recovers = partial(_saddle_points_recover, float(product))
+    elif product == 1:
+        return recovery_threshold(law, degrees)
+    else:
+        recovers = partial(_messages_recover, float(product), law, degrees)
     low, high = 1.0 + tolerance, 2.0
     while not recovers(high):
         low, high = high, 2 * high
         if high > 1e3:
             return math.inf
     return _bisect(recovers, low, high, tolerance)
+
+
+def _saddle_points_recover(product: float, alpha: float) -> bool:
+    """Independent real entries: the anneal of the replica theory."""
+    controls = (Control(alpha, mu, product / mu) for mu in np.geomspace(0.5, 3e4, 32))
+    return _reaches(controls, RECOVERED)  # m only grows from there
+
+
+def _messages_recover(product: float, spectrum: Spectrum, degrees: int, alpha: float) -> bool:
+    """Any matrix: the anneal of vector message passing."""
+    return slow_anneal_recovers(product, Ensemble(alpha, spectrum, degrees))
 
 
 def alpha_recovery(lam: float = 0.0, *, tolerance: float = 1e-4) -> float:
