@@ -30,7 +30,7 @@ class Moments(NamedTuple):
 
 
 def moments(problem: Normalised, probes: Array, mixed: Array) -> Moments:
-    """probes: random signs, one per unknown, stacked; mixed: one per measurement."""
+    """probes: random signs, one per unknown, stacked; mixed: a random number per measurement."""
     xp = namespace(problem.y)
     alpha = problem.m_rows / problem.n
     twice = problem.adjoint(problem.forward(xp.asarray(probes)))
@@ -45,7 +45,7 @@ def unlike_iid(problem: Normalised) -> str:
     """What speaks against iid entries; nothing if nothing does."""
     m_rows, n = problem.m_rows, problem.n
     rng = stream(0, Purpose.LIKENESS, m_rows, n)
-    probes, mixed = (2.0 * rng.integers(2, size=size) - 1.0 for size in ((-(-PROBES // n), n), m_rows))
+    probes, mixed = 2.0 * rng.integers(2, size=(-(-PROBES // n), n)) - 1.0, rng.standard_normal(m_rows)
     found = Moments(*(float(value) for value in problem.compiled(moments)(problem, probes, mixed)))
     chance = 10 / np.sqrt(n)
     if found.zeros:

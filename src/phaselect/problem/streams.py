@@ -23,7 +23,7 @@ class Purpose(IntEnum):
     RANK_PROBE = 7
     ENUMERATION = 8
     ROWS = 9
-    LIKENESS = 20
+    LIKENESS = 10
 
 
 def stream(seed: int, purpose: Purpose, *more: int) -> np.random.Generator:

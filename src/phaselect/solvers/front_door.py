@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,26 @@ MOST_ROWS = 20_000
 """Measurements up to which their couplings, M x M numbers, are an option."""
 
 
+def stage_of(solver: Solver, noise: float = 0.0) -> Stage:
+    """A solver on its own schedule."""
+    return Stage(solver, solver.default_schedule(noise))
+
+
+def populations(sizes: tuple[int, ...]) -> tuple[Stage, ...]:
+    """A stage for each size."""
+    return tuple(map(stage_of, map(PopulationAnnealing, sizes)))
+
+
 @dataclass(frozen=True)
 class FrontDoor:
-    """The search without choices to make."""
+    """The search without choices to make; its stages are those for exact data in memory.
+
+    iid, other: what is tried first, by what A looks like. ladder: what is tried after that, in turn.
+    """
+
+    iid: Stage = field(default_factory=lambda: stage_of(AMP()))
+    other: Stage = field(default_factory=lambda: stage_of(VectorMessagePassing()))
+    ladder: tuple[Stage, ...] = field(default_factory=lambda: populations(LADDER))
 
     name = "auto"
     in_batches = False
@@ -62,19 +79,19 @@ class FrontDoor:
         """What to try, in order; with a time limit the last population is tried again until it strikes."""
         level, matrix = problem.noise_level, problem.matrix
 
-        def stage(solver: Solver, why: str = "") -> Stage:
-            return Stage(solver, solver.default_schedule(level), why)
+        def chosen(stage: Stage, why: str = "") -> Stage:
+            return (stage_of(stage.solver, level) if level else stage)._replace(why=why)
 
         unlike = unlike_iid(problem.normalised)
         if unlike:
-            yield stage(VectorMessagePassing(), f"A is not a matrix of iid entries: {unlike}")
+            yield chosen(self.other, f"A is not a matrix of iid entries: {unlike}")
         else:
-            yield stage(AMP(), "A looks like a matrix of iid entries")
+            yield chosen(self.iid, "A looks like a matrix of iid entries")
         if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
             if not unlike:
-                yield stage(VectorMessagePassing(), "populations need the couplings of all measurements, too many here")
+                yield chosen(self.other, "there is no room for the couplings that populations need")
             return
-        ladder = [stage(PopulationAnnealing(copies)) for copies in (LADDER_ON_GPU if matrix.on_gpu else LADDER)]
-        yield from ladder
+        ladder = populations(LADDER_ON_GPU) if matrix.on_gpu else self.ladder
+        yield from map(chosen, ladder)
         while timed and not level:
             yield ladder[-1]

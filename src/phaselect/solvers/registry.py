@@ -119,14 +119,11 @@ def amp_paper(eps: float = 0.1) -> Plan:
     return AMP(restarts=0), Schedule.paper_amp(eps=eps, hold=hold)
 
 
-def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 8, iterations: int = 400) -> Plan:
-    """From mu = 1 to 1e12, then on at 1e12 until there were so many iterations."""
-    from phaselect.solvers.vector_message_passing import VectorMessagePassing
+def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 8) -> Plan:
+    """From mu = 1 to 1e6, then on to 1e12 in twenty iterations."""
+    from phaselect.solvers.vector_message_passing import VectorMessagePassing, hot_start
 
-    def anneal(hold: int) -> Schedule:
-        return Schedule.fixed_product(product, mu0=1.0, mu_max=1e12, eps=eps, steps=1, unit="iterations", hold=hold)
-
-    return VectorMessagePassing(restarts=restarts), anneal(max(0, iterations - len(anneal(0))))
+    return VectorMessagePassing(restarts=restarts), hot_start(product, eps)
 
 
 def sa(eps: float = 0.05, product: float = 1.0) -> Plan:

@@ -30,9 +30,10 @@ def solve(
 ) -> Result:
     """Find x, up to its global sign, from `y = |A x|`.
 
-    Message passing with restarts is tried first: it is fast, and right for iid matrices. Where it fails or
-    diverges (correlated columns, outliers, few measurements) population annealing takes over, with more and more
-    copies, until the answer is certified, time is out or, without a time limit, the largest population has failed.
+    Message passing with restarts is tried first: AMP where A looks like iid entries, vector message passing where it
+    does not. Where that fails (few measurements, mostly) population annealing takes over, with more and more copies,
+    until the answer is certified, time is out or, without a time limit, the largest population has failed.
+    `result.stages` tells what was tried, why, and how it ended.
 
     A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a
         linear operator, or an array of JAX, which is worked on where it is: see `Instance`. Or an Instance: leave out y

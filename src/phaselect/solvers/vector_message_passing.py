@@ -30,8 +30,6 @@ WEAK = 1e-2
 """Precision of the first beliefs, and their size."""
 FIRM = 1e3
 """Precision of beliefs in signs that are given."""
-LOST_FROM, LOST = 1e6, 1e-3
-"""mu from which, and mse_y above which, another start is worth more than going on."""
 PROBES = 2400
 """Random numbers, about, that the eigenvalues are found with, where an SVD does not know them."""
 
@@ -57,6 +55,13 @@ class VectorState(NamedTuple):
     lam: Array
     change: Array  # of z, in the last iteration
     diverged: Array
+
+
+def hot_start(product: float = 1.0, eps: float = 0.1) -> Schedule:
+    """From mu = 1 at a given rate, doubling from 1e6 on: what is not found there is better sought from elsewhere."""
+    slow = Schedule.fixed_product(product, mu0=1.0, mu_max=1e6, eps=eps, steps=1, unit="iterations")
+    fast = Schedule.fixed_product(product, mu0=2e6, mu_max=1e12, eps=1.0, steps=1, unit="iterations", hold=20)
+    return Schedule(np.append(slow.mu, fast.mu), np.append(slow.lam, fast.lam), steps=1, unit="iterations")
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class VectorMessagePassing:
             return Schedule.fixed_product(
                 1 / (1 - noise), mu0=min(1.0, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=100
             )
-        return Schedule.matched(mu0=1.0, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=109)
+        return hot_start()
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> VectorDraw:
         """Beliefs of random sign; restarts vary damping and product too."""
@@ -163,10 +168,9 @@ class VectorMessagePassing:
         return {"lam": state.lam, **row, "v": state.beliefs.v, "change": state.change, "sweeps": state.sweeps}
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or it is lost, or z is at a fixed point of the last temperature."""
+        """The signs are settled, or z is at a fixed point of the last temperature."""
         settled = exact and row["mse_y"] < self.converged
-        lost = exact and row["mu"] > LOST_FROM and row["mse_y"] > LOST
-        return Ended.SETTLED if settled or lost or (final and row["change"] < STATIONARY) else None
+        return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
         """The estimate of x."""
