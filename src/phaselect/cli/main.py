@@ -9,7 +9,7 @@ COMMANDS = {
     "generate": Entry("phaselect.cli.solve", "Draw a random instance: A of some kind, Gaussian x0, y = |A x0|."),
     "solve": Entry("phaselect.cli.solve", "Recover x from the magnitudes y = |A x| in a file."),
     "demo": Entry("phaselect.cli.demo", "Run four solvers on one instance; print a table, draw the anneals."),
-    "theory": Entry("phaselect.cli.theory", "What the replica theory predicts, for a Gaussian A where nothing else is said."),
+    "theory": Entry("phaselect.cli.theory", "What the replica theory predicts, of a Gaussian A if not told otherwise."),
     "sweep": Entry("phaselect.cli.sweeps", "Run solvers on many random instances, one row per run in a store."),
     "success": Entry("phaselect.cli.sweeps", "The alpha at which half of the instances in a store are recovered."),
     "export": Entry("phaselect.cli.sweeps", "Write the rows of a store to a table, also while a sweep runs."),

@@ -24,7 +24,7 @@ START = click.Choice(["uninformed", "informed"])
 
 @click.group()
 def theory() -> None:
-    """What the replica theory predicts, for a Gaussian A where nothing else is said.
+    """What the replica theory predicts, of a Gaussian A if not told otherwise.
 
     The signal has unit variance.
     """
