@@ -124,13 +124,13 @@ def quick(monkeypatch):
 
 @pytest.mark.usefixtures("quick")
 def test_interval_of_alpha_50_covers_the_truth():
-    """95 % nominal: of 200 intervals 182 to 198 must cover (within three standard deviations)."""
+    """95 % nominal: of 100 intervals at least 88 must cover (within three standard deviations)."""
     rng = np.random.default_rng(1)
     middle, covered = 1.21, 0
-    for _ in range(200):
+    for _ in range(100):
         _, low, high = alpha_50(rows(draw(rng, middle, 0.03, instances=50))).interval
         covered += low <= middle <= high
-    assert 182 <= covered <= 198
+    assert 88 <= covered < 100
 
 
 def test_bootstrap_is_over_instances():
@@ -149,15 +149,15 @@ def test_a_jump_between_two_alphas_is_known_to_the_gap():
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("instances", [1, 2, 5, 10])
+@pytest.mark.parametrize("instances", [1, 5])
 def test_few_instances_of_a_steep_curve_are_covered_too(instances):
-    """Nominal 95 %; of 200 intervals at least 182 must cover."""
+    """Nominal 95 %; of 100 intervals at least 88 must cover."""
     rng = np.random.default_rng(instances)
     covered = 0
-    for middle in rng.uniform(1.15, 1.4, 200):
+    for middle in rng.uniform(1.15, 1.4, 100):
         _, low, high = alpha_50(rows(draw(rng, middle, 0.004, instances))).interval
         covered += low <= middle <= high
-    assert covered >= 182
+    assert covered >= 88
 
 
 @pytest.mark.usefixtures("quick")

@@ -34,15 +34,15 @@ def counts_of(count, sizes, kinds=NAMES, signals=SIGNALS):
 
 
 def test_no_certificate_is_wrong():
-    counts = counts_of(200, SMALL)
-    assert counts["enumerated"] > 50
-    assert counts["ambiguous answers"] > 50
+    counts = counts_of(100, SMALL)
+    assert counts["enumerated"] > 25
+    assert counts["ambiguous answers"] > 25
 
 
 def test_nor_where_there_are_too_many_signs_to_try():
-    counts = counts_of(20, LARGE)
-    assert counts["general position"] > 3
-    assert counts["ambiguous answers"] > 3
+    counts = counts_of(10, LARGE)
+    assert counts["general position"] > 1
+    assert counts["ambiguous answers"] > 1
 
 
 def test_right_answers_to_small_problems_in_general_position_are_certified():
@@ -52,8 +52,8 @@ def test_right_answers_to_small_problems_in_general_position_are_certified():
 
 
 def test_right_answers_to_larger_ones_are_certified():
-    counts = counts_of(8, LARGE, GENERAL, EVERYWHERE_SEEN)
-    assert counts["general position"] >= counts["due"] > 3
+    counts = counts_of(5, LARGE, GENERAL, EVERYWHERE_SEEN)
+    assert counts["general position"] >= counts["due"] > 2
     assert counts["refused"] == 0
 
 

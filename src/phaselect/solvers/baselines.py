@@ -19,7 +19,7 @@ from phaselect.base.errors import InputError
 from phaselect.equations.signs import estimate_columns, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import EXACT_FIT, Answer, Probe, Support, settle_estimate
+from phaselect.solvers.finish import EXACT_FIT, settle_estimate
 from phaselect.solvers.protocol import Solver, Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -115,11 +115,6 @@ def _average(solver: Solver, problem: Normalised, state: EstimateState) -> Vecto
     return state.x
 
 
-def _settle(solver: Solver, problem: Normalised, candidate: Vector, probe: Probe) -> tuple[Answer, Support]:
-    """Least squares on the signs of x."""
-    return settle_estimate(problem, candidate, probe)
-
-
 @dataclass(frozen=True)
 class AlternatingMinimisation:
     """Signs from x, x from signs by least squares, until nothing changes: the zero-temperature limit.
@@ -153,7 +148,7 @@ class AlternatingMinimisation:
         return problem.loops.scan(temperature, state, stretch.mu, stretch.lam)  # type: ignore[no-any-return]
 
     draw, start, work, memory, measure = _draw, _start, _work, _memory, _measure
-    stop, candidate, settle, average = _stop, _candidate, _settle, _average
+    stop, candidate, settle, average = _stop, _candidate, staticmethod(settle_estimate), _average
     run = run
     run_batch = run_batch
 
@@ -202,6 +197,6 @@ class ReweightedAmplitudeFlow:
         return state._replace(mu=stretch.mu[-1], lam=stretch.lam[-1])
 
     draw, start, work, memory, measure = _draw, _start, _work, _memory, _measure
-    stop, candidate, settle, average = _stop, _candidate, _settle, _average
+    stop, candidate, settle, average = _stop, _candidate, staticmethod(settle_estimate), _average
     run = run
     run_batch = run_batch

@@ -20,7 +20,7 @@ from phaselect.equations.regression import sign_columns
 from phaselect.equations.signs import sign_overlap, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import EXACT_FIT, Answer, Probe, Support, settle_signs
+from phaselect.solvers.finish import EXACT_FIT, settle_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.simulated_annealing import greedy_work
@@ -135,13 +135,10 @@ class Langevin:
         """Round, then greedy flips."""
         return greedy_flips(problem.ridge.exact_couplings(), problem.y, signs_of(state.theta), problem.loops)
 
-    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
-        """Least squares."""
-        return settle_signs(problem, candidate, probe)
-
     def average(self, problem: Normalised, state: LangevinState) -> Array:
         """The ridge estimate of the rounded signs."""
         return problem.ridge.at(state.lam).estimate(signs_of(state.theta) * problem.y)
 
+    settle = staticmethod(settle_signs)
     run = run
     run_batch = run_batch

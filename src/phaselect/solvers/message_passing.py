@@ -18,7 +18,7 @@ from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import Answer, Probe, Support, settle_estimate
+from phaselect.solvers.finish import settle_estimate
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -175,13 +175,10 @@ class AMP:
         """The estimate of x."""
         return state.beliefs.x, namespace(state.beliefs.x).asarray(np.nan)
 
-    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
-        """Signs of the measurements of x, then least squares without an SVD."""
-        return settle_estimate(problem, candidate, probe)
-
     def average(self, problem: Normalised, state: AMPState) -> Array:
         """The estimate of x."""
         return state.beliefs.x
 
+    settle = staticmethod(settle_estimate)
     run = run
     run_batch = run_batch

@@ -20,7 +20,7 @@ from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import EXACT_FIT, Answer, Probe, Support, settle_signs
+from phaselect.solvers.finish import EXACT_FIT, settle_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.simulated_annealing import (
@@ -167,16 +167,13 @@ class PopulationAnnealing:
         lowest = 1.0 * cold.signs[xp.argmin(ridge.energies(cold))]
         return greedy_flips(problem.ridge.exact_couplings(), problem.y, lowest, problem.loops)
 
-    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
-        """Least squares."""
-        return settle_signs(problem, candidate, probe)
-
     def average(self, problem: Normalised, state: PopulationState) -> Array:
         """The ridge estimate of the mean over the copies, each turned to the side of the lowest."""
         signs = 1.0 * state.copies.signs
         sides = signs_of(signs @ signs[namespace(signs).argmin(state.energies)])
         return problem.ridge.at(state.lam).estimate(sides @ signs / self.replicas * problem.y)
 
+    settle = staticmethod(settle_signs)
     run = run
     run_batch = run_batch
 

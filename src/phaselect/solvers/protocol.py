@@ -143,9 +143,10 @@ class Solver(Protocol):
     def candidate(self, problem: Normalised, state: Any) -> tuple[Array, Array]:
         """What the run would end with now, for exact data: x or signs; and the mse_y of quenched signs, else nan."""
 
-    def settle(self, problem: Normalised, candidate: Array, probe: Any) -> tuple[Any, Any]:
-        """The answer for exact data, and what its certificate asks of A: `settle_estimate` or `settle_signs` of
-        finish.py."""
+    @property
+    def settle(self) -> Callable[..., tuple[Any, Any]]:
+        """`settle_estimate` or `settle_signs` of finish.py, by what a candidate is: the answer for exact data, and what
+        its certificate asks of A."""
 
     def average(self, problem: Normalised, state: Any) -> Array:
         """The estimate of x for noisy data."""

@@ -20,7 +20,7 @@ from phaselect.equations.regression import ENERGIES, sign_columns
 from phaselect.equations.signs import sign_overlap
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import EXACT_FIT, Answer, Probe, Support, settle_signs
+from phaselect.solvers.finish import EXACT_FIT, settle_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -143,14 +143,11 @@ class SimulatedAnnealing:
         signs = 1.0 * state.copies.signs[0]
         return greedy_flips(problem.ridge.exact_couplings(), problem.y, signs, problem.loops)
 
-    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
-        """Least squares."""
-        return settle_signs(problem, candidate, probe)
-
     def average(self, problem: Normalised, state: SAState) -> Array:
         """The ridge estimate of the signs."""
         return problem.ridge.at(state.lam).estimate(state.copies.signs[0] * problem.y)
 
+    settle = staticmethod(settle_signs)
     run = run
     run_batch = run_batch
 

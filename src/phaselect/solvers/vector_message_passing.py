@@ -20,7 +20,7 @@ from phaselect.equations.signs import estimate_columns
 from phaselect.equations.vector_iteration import VectorBeliefs, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import Answer, Probe, Support, settle_estimate
+from phaselect.solvers.finish import settle_estimate
 from phaselect.solvers.message_passing import STATIONARY
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
@@ -176,13 +176,10 @@ class VectorMessagePassing:
         """The estimate of x."""
         return self.average(problem, state), namespace(problem.y).asarray(np.nan)
 
-    def settle(self, problem: Normalised, candidate: Array, probe: Probe) -> tuple[Answer, Support]:
-        """Signs of the measurements of x, then least squares."""
-        return settle_estimate(problem, candidate, probe)
-
     def average(self, problem: Normalised, state: VectorState) -> Array:
         """The estimate of x."""
         return problem.gaussian_node.signal(state.beliefs.kept)
 
+    settle = staticmethod(settle_estimate)
     run = run
     run_batch = run_batch
