@@ -48,11 +48,11 @@ def sample_fields(problem, mu, lam, samples, thin, in_order=False):
 
 
 @pytest.mark.parametrize("sample", [sample_spectral, sample_fields])
-@pytest.mark.parametrize(("mu", "lam", "in_order"), [(0.4, 0.7, False), (1.5, 0.3, False), (1.5, 0.3, True)])
+@pytest.mark.parametrize(("mu", "lam", "in_order"), [(0.4, 0.7, False), (1.5, 0.3, True)])
 def test_stationary_distribution(sample, mu, lam, in_order):
     problem = gaussian_instance(5, 9 / 5, seed=4)
     probabilities, _ = gibbs(*normalised(problem), mu, lam)
-    seen = sample(problem, mu, lam, samples=20_000, thin=63, in_order=in_order)
+    seen = sample(problem, mu, lam, samples=12_000, thin=63, in_order=in_order)
     counts = np.bincount(state_index(seen), minlength=probabilities.size)
     assert chi_square_p_value(counts, probabilities) > 1e-3
 

@@ -77,13 +77,13 @@ def test_conjugate_gradients_do_what_the_svd_does(monkeypatch):
 
 def test_at_a_fixed_point_it_agrees_with_amp():
     """Both are exact for a large iid matrix: m and mse_y of the posterior of noisy data."""
-    problem = gaussian_instance(1500, 2.5, seed=0, noise=0.05).with_noise(0.05)
+    problem = gaussian_instance(800, 2.5, seed=0, noise=0.05).with_noise(0.05)
     schedule = Schedule.matched(mu0=10, mu_max=10, steps=1, unit="iterations", hold=60)
     amp, vector = (
         solver.run(problem, schedule, seed=1) for solver in (AMP(restarts=0), VectorMessagePassing(restarts=0))
     )
     for name in ("m", "mse_y", "q1"):
-        assert vector.trace[name][-1] == pytest.approx(amp.trace[name][-1], rel=0.02)
+        assert vector.trace[name][-1] == pytest.approx(amp.trace[name][-1], rel=0.03)
     assert 0.8 < vector.trace["m"][-1] < 0.995
 
 
