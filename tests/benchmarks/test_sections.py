@@ -104,7 +104,7 @@ def test_memory_of_a_process_of_its_own():
         assert 0.95 * size < taken.bytes < 1.2 * size  # 1.28 with the test set that was drawn too
 
 
-@pytest.mark.parametrize("solver", [AMP(restarts=0), SimulatedAnnealing()])
+@pytest.mark.parametrize("solver", [AMP(restarts=0), pytest.param(SimulatedAnnealing(), marks=pytest.mark.slow)])
 def test_measuring_is_what_the_solver_measures(monkeypatch, solver):
     """A measurement that is made slow takes nearly all of the loop; the finish does not count."""
     honest, quick = Cohort.measure, measuring.share(solver, None, 30, repeat=1)

@@ -65,7 +65,9 @@ def written(tmp_path_factory):
     return outputs
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "clusters" else name for name in COMMANDS]
+)
 def test_table_file_and_figure(name, written):
     rows, said = written(name)
     assert len(rows)

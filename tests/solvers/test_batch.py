@@ -245,6 +245,7 @@ def with_a_mean(problem):
     return Instance(A, np.abs(A @ problem.x0), problem.x0)
 
 
+@pytest.mark.slow
 def test_few_go_on_in_a_smaller_batch(monkeypatch):
     """Once the others have diverged, which is soon: it gets what it got before."""
     few = [with_a_mean(MEMBERS[0]), MEMBERS[1], with_a_mean(MEMBERS[2])]

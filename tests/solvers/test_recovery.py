@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from phaselect import AMP, Langevin, PopulationAnnealing, SimulatedAnnealing, gaussian_instance, solve
+from phaselect import (
+    AMP,
+    Langevin,
+    PopulationAnnealing,
+    SimulatedAnnealing,
+    VectorMessagePassing,
+    gaussian_instance,
+    solve,
+)
 from phaselect.equations.signs import overlap
 
 
@@ -26,7 +34,7 @@ def recovered(solver, n, alpha):
     ("solver", "n", "alpha", "at_least"),
     [
         (AMP(), 200, 1.35, 9),
-        (AMP(restarts=0), 200, 1.35, 9),
+        (VectorMessagePassing(restarts=0), 200, 1.35, 8),
         (PopulationAnnealing(), 200, 1.35, 9),
         (SimulatedAnnealing(), 200, 1.35, 7),
         (Langevin(), 100, 1.7, 7),

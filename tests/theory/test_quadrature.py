@@ -17,11 +17,11 @@ NASTY = [  # s2, spread, m, phi
     (1e-5, 0.3, 0.5, 0.0),  # very cold, far from the signal
     pytest.param(1e-8, 0.2, 0.9, 0.0, marks=slow),
     pytest.param(1e-4, 1e-6, 0.999, 0.0, marks=slow),  # q0 -> m^2, as on the way to recovery
-    (1e-6, 1e-9, 1.0 - 1e-9, 0.0),
+    pytest.param(1e-6, 1e-9, 1.0 - 1e-9, 0.0, marks=slow),
     pytest.param(0.5, 1e-8, 0.7, 0.0, marks=slow),
     pytest.param(3.0, 1e-4, 1e-4, 0.0, marks=slow),  # m -> 0
     (3.0, 1e-10, 1e-6, 0.0),
-    (0.05, 0.9, 1e-7, 0.0),
+    pytest.param(0.05, 0.9, 1e-7, 0.0, marks=slow),
     pytest.param(600.0, 0.2, 0.3, 0.0, marks=slow),  # very hot
     pytest.param(1.0, 0.3, 0.5, 0.4, marks=slow),
     pytest.param(1e-3, 0.3, 0.5, 0.4, marks=slow),
