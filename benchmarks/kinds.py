@@ -48,7 +48,7 @@ def measure(kind: str, n: int, alpha: float, count: int, times: float) -> Measur
     """Median seconds of all runs; the reference is `numpy.linalg.svd` of the first A, on one core as the solver's."""
     seconds, certified, solvers = [], 0, []
     for seed in range(count):
-        drawn = ensemble_instance(kind, n, alpha, seed=seed)
+        drawn = ensemble_instance(kind, n, alpha, seed=seed, dense=True)
         problem = Instance(drawn.A, drawn.y)
         taken, result = once(partial(solve, problem, time_limit=TIME_LIMIT))
         seconds.append(taken)
