@@ -17,7 +17,9 @@ from phaselect.problem.streams import Purpose, stream
 PROBES = 4000
 """Random numbers, about, that A is asked with."""
 OFF = 0.2
-"""What counts as off, of the second moment of the spectrum; ten times that of the rest, which tells less sharply."""
+"""What counts as off, of the second moment of the spectrum; more of what tells less sharply: of the columns twice, of
+the ones ten times as much, and what chance leaves.
+"""
 
 
 class Moments(NamedTuple):

@@ -6,12 +6,11 @@ An iteration is one pass over A, and memory is A plus O(M + N), until the answer
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.base.checks import is_count, shortened
+from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Beliefs, Pass, diverged, iteration
 from phaselect.equations.arrays import Array, namespace
@@ -52,6 +51,25 @@ class AMPState(NamedTuple):
     diverged: Array
 
 
+def check_options(solver: Any) -> None:
+    """Damping, restarts and what counts as converged, of either kind of message passing."""
+    name = type(solver).__name__
+    if not (is_number(solver.damping) and 0 <= solver.damping < 1):
+        raise InputError(f"{name}: damping = {shortened(solver.damping)} must lie in [0, 1)")
+    if not is_count(solver.restarts):
+        raise InputError(f"{name}: restarts = {shortened(solver.restarts)} must be a whole number, 0 or more")
+    if not (is_number(solver.converged) and solver.converged > 0):
+        raise InputError(f"{name}: converged = {shortened(solver.converged)} must be positive")
+
+
+def to_the_noise(noise: float, mu0: float, hold: int) -> Schedule:
+    """Matched to the power that noise leaves to the signal, up to mu = 1/(2 noise), and on there."""
+    mu = 1 / (2 * noise)
+    return Schedule.fixed_product(
+        1 / (1 - noise), mu0=min(mu0, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=hold
+    )
+
+
 @dataclass(frozen=True)
 class AMP:
     """Approximate message passing. Runs in the dtype of A: a float32 matrix costs half the time.
@@ -72,12 +90,7 @@ class AMP:
     converged: float = 1e-10
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.damping, Real) and 0 <= self.damping < 1):
-            raise InputError(f"AMP: damping = {shortened(self.damping)} must lie in [0, 1)")
-        if not is_count(self.restarts):
-            raise InputError(f"AMP: restarts = {shortened(self.restarts)} must be a whole number, 0 or more")
-        if not (isinstance(self.converged, Real) and self.converged > 0):
-            raise InputError(f"AMP: converged = {shortened(self.converged)} must be positive")
+        check_options(self)
 
     name = "amp"
     state_type = AMPState
@@ -87,10 +100,7 @@ class AMP:
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, from mu = 1000 (AMP needs no slow start), then on at 1e12: hard instances take their time."""
         if noise:
-            mu = 1 / (2 * noise)
-            return Schedule.fixed_product(
-                1 / (1 - noise), mu0=min(1e3, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=500
-            )
+            return to_the_noise(noise, mu0=1e3, hold=500)
         return Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=981)
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> AMPDraw:

@@ -7,13 +7,10 @@ where they were, and memory is A plus O(M + N).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.base.checks import is_count, shortened
-from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.signs import estimate_columns
@@ -21,7 +18,7 @@ from phaselect.equations.vector_iteration import VectorBeliefs, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_estimate
-from phaselect.solvers.message_passing import STATIONARY
+from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -84,13 +81,7 @@ class VectorMessagePassing:
     converged: float = 1e-10
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        if not (isinstance(self.damping, Real) and 0 <= self.damping < 1):
-            raise InputError(f"{name}: damping = {shortened(self.damping)} must lie in [0, 1)")
-        if not is_count(self.restarts):
-            raise InputError(f"{name}: restarts = {shortened(self.restarts)} must be a whole number, 0 or more")
-        if not (isinstance(self.converged, Real) and self.converged > 0):
-            raise InputError(f"{name}: converged = {shortened(self.converged)} must be positive")
+        check_options(self)
 
     name = "vmp"
     state_type = VectorState
@@ -99,12 +90,7 @@ class VectorMessagePassing:
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, and from hot: started cold it fails on many matrices."""
-        if noise:
-            mu = 1 / (2 * noise)
-            return Schedule.fixed_product(
-                1 / (1 - noise), mu0=min(1.0, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=100
-            )
-        return hot_start()
+        return to_the_noise(noise, mu0=1.0, hold=100) if noise else hot_start()
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> VectorDraw:
         """Beliefs of random sign; restarts vary damping and product too."""
