@@ -18,6 +18,7 @@ from phaselect import (
     Schedule,
     SimulatedAnnealing,
     Status,
+    VectorMessagePassing,
     gaussian_batch,
     gaussian_instance,
     solve,
@@ -86,6 +87,7 @@ EASY = [gaussian_instance(60, 1.8, seed=seed) for seed in range(6)]
 ANNEAL = Schedule.matched(mu0=0.2, mu_max=300.0, eps=0.1, steps=10)
 SOLVERS = [
     (AMP(), None, 5),
+    (VectorMessagePassing(), None, 5),
     (SimulatedAnnealing(), ANNEAL, 3),
     (PopulationAnnealing(200), ANNEAL, 5),
     (Langevin(), Schedule.fixed_product(0.75, mu_max=1e3, eps=0.05, steps=50, unit="iterations"), 0),
@@ -93,7 +95,7 @@ SOLVERS = [
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "sa", "pa", "langevin"])
+@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "vmp", "sa", "pa", "langevin"])
 def test_a_batch(solver, schedule, least, dtype):
     found = solver.run_batch(EASY, schedule, device="gpu", dtype=dtype)
     assert [one.seed for one in found] == list(range(6))
@@ -106,7 +108,7 @@ def test_a_batch(solver, schedule, least, dtype):
             np.testing.assert_allclose(x, problem.x0, atol=1e-8 if dtype == "float64" else 1e-4)
 
 
-@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "sa", "pa", "langevin"])
+@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "vmp", "sa", "pa", "langevin"])
 def test_one_instance(solver, schedule, least):
     """And its state goes on."""
     device = EASY[0].to_device("gpu", "float64")
