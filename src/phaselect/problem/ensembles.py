@@ -151,10 +151,8 @@ def check_generator(
             raise InputError(f"{name} = {shortened(value)}: give a number")
     if n > LARGEST or not alpha * n < LARGEST:
         raise InputError(f"n = {shortened(n)} with alpha = {shortened(alpha)} is too large")
-    if round(alpha * n) <= n:
-        raise InputError(
-            f"alpha = {shortened(alpha)} with n = {n}: recovery is impossible in principle unless alpha exceeds 1"
-        )
+    if round(alpha * n) < 1:
+        raise InputError(f"alpha = {shortened(alpha)} with n = {n}: there must be a measurement")
     if not 1 / HUGE <= variance <= HUGE:
         raise InputError(
             f"signal_variance = {shortened(variance)}: must be positive, between {1 / HUGE:g} and {HUGE:g}"
