@@ -49,7 +49,7 @@ FIGURES = (
     "rate_and_size",
     "hard_phase",
     "collapse",
-    "matrices",
+    "ensembles",
     "growth",
     "landscape",
     "splitting",
