@@ -50,6 +50,7 @@ FIGURES = (
     "hard_phase",
     "collapse",
     "ensembles",
+    "spectrum_design",
     "growth",
     "landscape",
     "splitting",
