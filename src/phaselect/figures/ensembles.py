@@ -70,11 +70,12 @@ TICKS = (1.0, 1.2, 1.5, 2.0)
 def compute(context: Context) -> Columns:
     """A row for each kind, solver and alpha of the preset sweep."""
     rows = timed_on_one_core(context.rows("ensembles"))
+    kinds = [kind for kind in NAMES if kind in rows.values("ensemble")]
     parts = []
-    for count, (kind, name) in enumerate(NAMES.items()):
-        context.progress(count / len(NAMES))
-        parts.append(outcomes(name, rows.where(ensemble=kind)) | described(kind))
-    return stack(part for part in parts if np.size(part["alpha"]))
+    for count, kind in enumerate(kinds):
+        context.progress(count / len(kinds))
+        parts.append(outcomes(NAMES[kind], rows.where(ensemble=kind)) | described(kind))
+    return stack(parts)
 
 
 def described(kind: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ CAPTION = (
     "number. (a) Exact data: measurements per unknown from which vector message passing recovers the signal, as N goes "
     "to infinity (line) and alpha_50 of single runs with its 95 % interval (points, moved apart a little); dashed: "
     "Gaussian matrices. Condition number 1: orthogonal columns. (b) Noisy data, at two measurements per unknown: "
-    "squared error of x, on average with the right signs given (lines), and in runs (points: medians, bars: quartiles). "
+    "squared error of x, on average with the right signs given (lines), and in runs (medians and quartiles). "
     "Spread singular values save measurements where data are exact, and cost accuracy where they are not."
 )
 CURVE = np.geomspace(1.0, 1000.0, 61)
@@ -57,17 +57,17 @@ STEPS = 1000
 
 
 def compute(context: Context) -> Columns:
-    """The curves, then runs: `value` with its interval is a threshold, or an error at some `noise`."""
+    """Runs, then curves: `value` with its interval is a threshold, or an error at some `noise`."""
     sizes, instances = SIZES[context.scale]
     jobs = [(condition, n) for condition in CONDITIONS for n in sizes]
-    parts: list[dict[str, Any]] = [*curves()]
+    parts: list[dict[str, Any]] = []
     for count, (condition, n) in enumerate(jobs):
         context.progress(count / len(jobs))
         with one_thread():
             parts.append(threshold(condition, n, instances))
             if n == sizes[-1]:
                 parts += [error(condition, n, noise, instances) for noise in NOISES]
-    return stack(parts)
+    return stack([*parts, *curves()])
 
 
 def curves() -> Iterator[dict[str, Any]]:
