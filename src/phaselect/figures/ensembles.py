@@ -88,10 +88,10 @@ def outcomes(name: str, rows: Table) -> dict[str, Any]:
     found = success_table(rows)
     curves = zip(found["solver"].tolist(), found["alpha"].tolist(), strict=True)
     ended = [rows.where(solver=solver, alpha=alpha)["status"] for solver, alpha in curves]
-    names = ("n", "solver", "alpha", "trials", "crashed", "successes", "seconds")
-    shares = {"value": found["p"], "low": found["p_low"], "high": found["p_high"]}
+    names = ("n", "solver", "alpha", "trials", "successes")
+    ends = {"low": found["p_low"], "high": found["p_high"]}
     diverged = np.array([np.sum(status == Status.DIVERGED.name) for status in ended])
-    return {"kind": name, **{it: found[it] for it in names}, **shares, "diverged": diverged}
+    return {"kind": name, **{it: found[it] for it in names}, **ends, "diverged": diverged}
 
 
 def draw(table: Table) -> Figure:
@@ -100,11 +100,12 @@ def draw(table: Table) -> Figure:
     for panel, own in zip(axes, table.by("kind"), strict=True):
         for place, (solver, (dashes, marker, colour)) in enumerate(STYLES.items()):
             rows = own.where(solver=solver)
+            share = rows["successes"] / rows["trials"]
             at = rows["alpha"] * 1.03 ** between(place, len(STYLES))
             look = {"ls": dashes, "marker": marker, "color": colour, "label": REGISTRY[solver].title}
-            with_bars(panel, at, rows["value"], rows["low"], rows["high"], **look)
+            with_bars(panel, at, share, rows["low"], rows["high"], **look)
             hollow = rows["diverged"] > (rows["trials"] - rows["successes"]) / 2
-            panel.plot(at[hollow], rows["value"][hollow], marker, ms=3, color=colour, mfc="white", zorder=3)
+            panel.plot(at[hollow], share[hollow], marker, ms=3, color=colour, mfc="white", zorder=3)
         line = "-" if own["random_vectors"][0] else ":"
         panel.axvline(own["predicted"][0], color=GREY, ls=line, lw=1.1)
         panel.set_title(own["kind"][0], fontsize=8)

@@ -42,7 +42,7 @@ CAPTION = (
     "squared error of x, on average with the right signs given (lines), and in runs (medians and quartiles). "
     "Spread singular values save measurements where data are exact, and cost accuracy where they are not."
 )
-CURVE = np.geomspace(1.0, 1000.0, 61)
+CURVE = np.geomspace(1.0, 1000.0, 46)
 CONDITIONS = (1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 OFFSETS = (-0.03, 0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.28)
 """Of the alphas of the runs, from the threshold: runs at finite N need more."""
