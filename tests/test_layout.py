@@ -15,6 +15,7 @@ import pytest
 
 import phaselect
 from phaselect.cli.main import COMMANDS
+from phaselect.figures.gallery import FIGURES
 
 SOURCE = Path(phaselect.__file__).parent
 ROOMS = ("base", "equations", "backends", "problem", "solvers", "theory", "experiments", "figures", "report", "cli")
@@ -79,10 +80,11 @@ def test_no_two_modules_import_each_other():
 
 
 def test_a_file_name_says_one_thing():
-    """Files of commands are named after what they call."""
+    """Files of commands are named after what they call, those of figures after what they show."""
     commands = {entry.module.removeprefix("phaselect.") for entry in COMMANDS.values()}
+    figures = {f"figures.{name}" for name in FIGURES}
     rooms = defaultdict(set)
-    for name in set(TREES) - commands - set(ROOMS):
+    for name in set(TREES) - commands - figures - set(ROOMS):
         rooms[name.split(".")[-1]].add(room(name))
     assert {name for name, found in rooms.items() if len(found) > 1} == set()
 

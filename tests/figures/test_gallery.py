@@ -260,7 +260,7 @@ def test_an_interrupt_that_a_figure_took_for_its_own_keeps_its_table_out_of_the_
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["speed", "splitting", "descent", "matrices", "trajectories"])
+@pytest.mark.parametrize("name", ["speed", "splitting", "descent", "spectrum_design", "trajectories"])
 def test_ctrl_c_while_a_figure_runs_a_solver_ends_the_figure(name, tmp_path, monkeypatch):
     """The solver returns its best so far; a table made of such results is no table."""
 

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from phaselect.base.tables import Table, load_table
-from phaselect.figures import collapse, growth, matrices
+from phaselect.experiments.executors import InProcess
+from phaselect.experiments.grid import Grid, preset
+from phaselect.figures import collapse, ensembles, gallery, growth, spectrum_design
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import draw
+from phaselect.figures.style import GREY
+from phaselect.problem.matrix_kinds import KINDS
 
 
 @pytest.fixture
@@ -48,18 +52,46 @@ def test_a_form_that_drops_a_moment_is_seen(monkeypatch):
     assert collapse.in_message_passing(collapse.Control(1.5, 10.0, 0.1), 0.9)["difference"] > 0.01
 
 
-def test_kinds_of_matrices(table_of, monkeypatch):
-    for name, kind in {"IID": "Gaussian", "STRUCTURED": "uneven columns"}.items():
-        monkeypatch.setattr(matrices, name, {kind: getattr(matrices, name)[kind]})
-    monkeypatch.setattr(matrices, "SIZES", {"small": (60, 3)})
-    monkeypatch.setattr(matrices, "ALPHAS", (2.5,))
-    table = table_of(matrices)
+def test_kinds_of_matrices(tmp_path, monkeypatch):
+    """On Gaussian matrices and on one that message passing cannot do; circulant ones are not in the store."""
+    names = {"gaussian": "Gaussian", "uneven_columns": "uneven columns", "circulant": "circulant"}
+    monkeypatch.setattr(ensembles, "NAMES", names)
+    monkeypatch.setattr(ensembles, "kind_threshold", {"gaussian": 1.13, "uneven_columns": 1.01, "circulant": 1.2}.get)
+    grid = Grid(("amp", "pa"), (60,), (2.5,), 3, options={"restarts": (0,)}, ensemble=("gaussian", "uneven_columns"))
+    monkeypatch.setattr(gallery, "preset", lambda name, scale: [grid])
+    table = gallery.Studio(store=tmp_path / "runs.db", executor=InProcess()).table("ensembles")
     assert table["kind"].tolist() == ["Gaussian"] * 2 + ["uneven columns"] * 2
     assert table["solver"].tolist() == ["amp", "pa"] * 2
     assert table["successes"].tolist() == [3, 3, 0, 3]
-    assert table.where(kind="uneven columns", solver="amp")["diverged"][0] == 3
-    (panel,) = draw("matrices", table).axes
-    assert [label.get_text() for label in panel.get_yticklabels()] == ["Gaussian", "uneven columns"]
+    assert table["diverged"].tolist() == [0, 0, 3, 0]
+    assert table["iid"].tolist() == [True, True, False, False]
+    panels = draw("ensembles", table).axes
+    assert [panel.get_title() for panel in panels] == ["Gaussian", "uneven columns"]
+    grey = [line.get_xdata() for panel in panels for line in panel.get_lines() if line.get_color() == GREY]
+    assert [list(x) for x in grey if len(x)] == [[1.13, 1.13], [1.01, 1.01]]
+
+
+def test_every_kind_of_matrix_has_a_panel_and_runs():
+    assert set(ensembles.NAMES) == set(KINDS)
+    for scale in ("small", "paper"):
+        assert {kind for grid in preset("ensembles", scale) for kind in grid.ensemble} == set(KINDS)
+
+
+def test_spread_of_the_singular_values(table_of, monkeypatch):
+    """Fewer measurements at a larger condition number, in theory and in runs; and larger errors."""
+    monkeypatch.setattr(spectrum_design, "CURVE", np.array([1.0, 5.0]))
+    monkeypatch.setattr(spectrum_design, "CONDITIONS", (1.0, 5.0))
+    monkeypatch.setattr(spectrum_design, "OFFSETS", (-0.1, 0.3))
+    monkeypatch.setattr(spectrum_design, "SIZES", {"small": ((50,), 6)})
+    table = table_of(spectrum_design)
+    for source in ("theory", "runs"):
+        even, uneven = (table.where(source=source, condition=condition) for condition in (1.0, 5.0))
+        assert even["value"][0] > uneven["value"][0] + 0.1
+        assert (even["value"][1:] < uneven["value"][1:] / 1.5).all()
+    theory = table.where(source="theory")
+    assert theory["value"][:3].tolist() == pytest.approx([1.5839, 0.01 / 2.01, 0.0001 / 2.0001], rel=1e-3)
+    assert table.where(source="runs")["value"][1] == pytest.approx(0.01 / 2.01, rel=0.5)
+    assert len(draw("spectrum_design", table).axes) == 2
 
 
 def test_growth_of_times(table_of, monkeypatch):

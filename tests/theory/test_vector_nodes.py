@@ -81,7 +81,7 @@ def test_matched_messages_stay_matched():
 def test_state_evolution_of_complex_runs(spectrum, alpha):
     schedule = Schedule.matched(mu0=1.0, mu_max=1e6, eps=0.05, steps=1, unit="iterations")
     run = theory.state_evolution(alpha, schedule, n=1000, damping=0.5, spectrum=spectrum, field="complex")
-    assert set(run) == {"sweeps", "mu", "lam", "V", "m", "q1", "O", "mse_x"}
+    assert set(run) == {"sweeps", "mu", "lam", "v", "V", "m", "q1", "O", "mse_x"}
     assert 0 < run["m"][0] < 0.01
     assert 0 < run["O"][0] < 0.1
     assert run["O"][-1] > 0.99

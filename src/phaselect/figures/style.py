@@ -27,8 +27,10 @@ DARK_TO_LIGHT = ("#000000", "#332288", "#882255", "#CC3311", "#CC79A7", "#E69F00
 MARKERS = "osD^vP"
 COLUMN, ROW, LINE = 3.5, 2.8, 0.17
 """Inches: a panel is as wide as a column of print, a figure at most as wide as two; and a line of small print."""
-ROOM, COLOURS = 16, 256
-"""Lines of small print that fit into a free place; colours of a picture."""
+SMALL_ROW, SMALL_COLUMNS = 1.5, 4
+"""Inches, and how many, of small panels."""
+COLOURS = 256
+"""Of a picture."""
 ALPHA = r"measurements per unknown $\alpha$"
 MU, OVERLAP, MSE_Y = r"inverse temperature $\mu$", "overlap with the signal $m$", r"residual $\mathrm{MSE}_y$"
 COMPLEXITY, FREE_ENTROPY = r"complexity $\Sigma$", r"free entropy $\Phi$"
@@ -91,8 +93,25 @@ def panels(count: int) -> tuple[Figure, list[Axes]]:
     return figure, cells[:count]
 
 
+def small_panels(count: int, x: str, y: str) -> tuple[Figure, list[Axes]]:
+    """An empty figure with so many small panels, four in a row, which share their axes and what is written on them."""
+    from matplotlib.figure import Figure
+
+    rows = math.ceil(count / SMALL_COLUMNS)
+    with style():
+        figure = Figure(figsize=(2 * COLUMN, SMALL_ROW * rows), layout="constrained")
+        cells = figure.subplots(rows, SMALL_COLUMNS, sharex=True, sharey=True, squeeze=False)
+        figure.supxlabel(x, fontsize=9)
+        figure.supylabel(y, fontsize=9)
+    for free in cells.flat[count:]:
+        free.remove()
+    for lowest in cells.flat[max(0, count - SMALL_COLUMNS) : count]:
+        lowest.tick_params(labelbottom=True)
+    return figure, list(cells.flat[:count])
+
+
 def legend(figure: Figure, *shown: Axes, columns: int = 4, title: str | None = None) -> None:
-    """One legend for the panels shown, each label once: in the place that `panels` left free, or below them all.
+    """One legend for the panels shown, each label once: in the place that they leave free, or below them all.
 
     What a panel names alike is shown as one, the later over the earlier.
     """
@@ -105,10 +124,11 @@ def legend(figure: Figure, *shown: Axes, columns: int = 4, title: str | None = N
     if not named:
         return
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": columns}
-    if len(figure.axes) > 1 and len(figure.axes) % 2 == 1:
-        rows = math.ceil(len(figure.axes) / 2)
-        place = {"loc": "center", "bbox_to_anchor": (0.51, 0.0, 0.48, 1 / rows)}
-        _heighten(figure, rows * max(0, _lines_of(list(named), 1) - ROOM))
+    rows, in_a_row = figure.axes[0].get_gridspec().get_geometry()  # type: ignore[union-attr]
+    if free := (rows * in_a_row - len(figure.axes)) / in_a_row:
+        place = {"loc": "center", "bbox_to_anchor": (1.01 - free, 0.0, free - 0.02, 1 / rows)}
+        room = int(figure.get_figheight() / rows / LINE)
+        _heighten(figure, rows * max(0, _lines_of(list(named), 1) - room))
     else:
         _heighten(figure, _lines_of(list(named), columns) + (title is not None))
     figure.legend(named.values(), named.keys(), title=title, alignment="left", **place)

@@ -27,7 +27,7 @@ from phaselect.theory.branch import Branch
 from phaselect.theory.control import check_positive, number
 from phaselect.theory.quadrature import Array
 from phaselect.theory.spectra import SpectrumLike, as_spectrum, degrees_of_freedom
-from phaselect.theory.vector_evolution import evolve
+from phaselect.theory.vector_evolution import evolve, weak_message
 from phaselect.theory.vector_nodes import Ensemble
 
 UNSIZED = 10**6
@@ -49,7 +49,8 @@ def state_evolution(
     the overlap of the start, instead of n: of AMP's first x, or of the first message of vector message passing.
     damping: as in the solver. spectrum: none for AMP; of vector message passing that of A: "gaussian", "orthogonal"
     (columns), or the squared singular values, in any units. field: "real" or "complex", of A and x; AMP is real.
-    Columns sweeps, mu, lam, V, m, q1 (squared norm of x), O, mse_x, as in a solver's trace.
+    Columns sweeps, mu, lam, V, m, q1 (squared norm of x), O, mse_x, as in a solver's trace; with a spectrum v, too, the
+    variance of a measurement.
 
     >>> run = state_evolution(1.3, Schedule.matched(mu0=1e3, mu_max=1e8, eps=0.1, steps=1, unit="iterations"), n=1000)
     >>> bool(run["m"][-1] > 0.99)
@@ -73,7 +74,7 @@ def state_evolution(
         return _evolve_amp(alpha, schedule, begin=begin, damping=damping)
     law = as_spectrum(spectrum)
     law.check(alpha)
-    return evolve(Ensemble(float(alpha), law, degrees), schedule, begin=begin, damping=damping)
+    return evolve(Ensemble(float(alpha), law, degrees), schedule, first=weak_message(begin), damping=damping)
 
 
 def _evolve_amp(alpha: float, schedule: Schedule, *, begin: float, damping: float) -> Branch:

@@ -20,13 +20,18 @@ from phaselect.theory.spectra import Response
 from phaselect.theory.vector_nodes import Ensemble, Message, from_channel, from_gaussian
 
 FIRST = 1e-2
-"""Precision of the first message, and root mean square of its h."""
+"""Precision of the first message of a run, and root mean square of its h."""
 
 
-def evolve(ensemble: Ensemble, schedule: Schedule, *, begin: float, damping: float) -> Branch:
-    """One row per iteration, before it, of the Gaussian node's x; `begin` is the cosine of the first message and z0."""
-    g = FIRST
-    h = FIRST * np.array([begin, 0.0, math.sqrt(1 - begin**2)])  # along z0, along noise made since, along the start
+def weak_message(cosine: float) -> Message:
+    """What a run begins with, where its first message has this cosine with z0."""
+    return Message(*map(np.asarray, (FIRST, FIRST * cosine, FIRST**2 * (1 - cosine**2))))
+
+
+def evolve(ensemble: Ensemble, schedule: Schedule, *, first: Message, damping: float) -> Branch:
+    """One row per iteration, before it, of the Gaussian node's x, from the first message that it is given."""
+    g = float(first.precision)
+    h = np.array([first.overlap, 0.0, math.sqrt(first.noise)])  # along z0, along noise made since, along the start
     rows = []
     levels = [pair for pair in schedule for _ in range(schedule.iterations("state evolution"))]
     for count, (mu, lam) in enumerate(levels):
@@ -35,11 +40,12 @@ def evolve(ensemble: Ensemble, schedule: Schedule, *, begin: float, damping: flo
         forth = from_gaussian(message, response, mu * lam)
         if not (response.gain > 0 and forth.precision > 0 and forth.noise > 0):
             raise InputError(f"vector message passing diverges at iteration {count}: raise the damping")
-        rows.append((count, mu, lam, *_observables(message, forth, response, ensemble.degrees)))
+        of_z = float(response.gain) / ensemble.alpha
+        rows.append((count, mu, lam, of_z, *_observables(message, forth, response, ensemble.degrees)))
         back = from_channel(forth, 0.5 / mu, ensemble.degrees)
         g = (1 - damping) * float(back.precision) + damping * g
         h = damping * h + (1 - damping) * np.array([back.overlap, math.sqrt(max(0.0, float(back.noise))), 0.0])
-    return dict(zip(("sweeps", "mu", "lam", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
+    return dict(zip(("sweeps", "mu", "lam", "v", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
 
 
 def _observables(message: Message, forth: Message, response: Response, degrees: int) -> tuple[float, ...]:
