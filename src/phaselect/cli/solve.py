@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
 @click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")
+@click.option("--nonnegative", is_flag=True, help="Make x0 of magnitudes.")
 @click.option(
     "--noise", type=float, default=0.0, show_default=True, help="Variance of the noise on the sensor's reading."
 )

@@ -56,6 +56,9 @@ class Prior(Protocol):
     def posterior(self, r: Array, v: Array, power: Array, density: Array) -> Posterior:
         """Of entries that were believed to be r, to a variance v."""
 
+    def likelihood(self, r: Array, v: Array, power: Array, density: Array) -> Array:
+        """How likely r is, for an entry of this prior with noise of variance v."""
+
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -72,6 +75,10 @@ class Gaussian:
         """Shrunk."""
         shrunk = power / (power + v)
         return Posterior(shrunk * r, shrunk * v + 0 * r, r == r, density)
+
+    def likelihood(self, r: Array, v: Array, power: Array, density: Array) -> Array:
+        """Gaussian."""
+        return normal(r, power + v)
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ class Sparse:
         if attempt == 0:
             return known or UNKNOWN
         least, most = LIKELY
-        return least * (most / least) ** rng.random()
+        return float(least * (most / least) ** rng.random())
 
     def posterior(self, r: Array, v: Array, power: Array, density: Array) -> Posterior:
         """A mixture of zero and of a Gaussian, by the odds of r."""
@@ -109,6 +116,10 @@ class Sparse:
         found = xp.clip(chance.mean(), *DENSITIES) if isinstance(self.density, str) else self.density
         share = xp.where(power > KNOWN * v, found, density)
         return Posterior(chance * mean, chance * (variance + (1 - chance) * mean**2), chance > 0.5, share)
+
+    def likelihood(self, r: Array, v: Array, power: Array, density: Array) -> Array:
+        """A mixture."""
+        return density * normal(r, power / density + v) + (1 - density) * normal(r, v)
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,17 @@ class Nonnegative:
         mean = xp.where(b > FAR, near + hazard, -(1 - 2 / far**2) / far)
         left = xp.where(b > FAR, 1 - hazard * (near + hazard), (1 - 6 / far**2) / far**2)
         return Posterior(xp.sqrt(variance) * mean, variance * left, r == r, density)
+
+    def likelihood(self, r: Array, v: Array, power: Array, density: Array) -> Array:
+        """Skew."""
+        b = namespace(r).sqrt(power / (v * (power + v))) * r
+        return 2 * normal(r, power + v) * special(r).ndtr(b)
+
+
+def normal(x: Array, variance: Array) -> Array:
+    """The density of a Gaussian of mean zero."""
+    xp = namespace(x)
+    return xp.exp(-x * x / (2 * variance)) / xp.sqrt(2 * math.pi * variance)
 
 
 GAUSSIAN = Gaussian()

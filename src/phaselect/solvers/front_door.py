@@ -38,6 +38,11 @@ def stage_of(solver: Solver, noise: float = 0.0) -> Stage:
     return Stage(solver, solver.default_schedule(noise))
 
 
+def knowing(prior: Prior) -> VectorMessagePassing:
+    """Message passing for a prior that is not Gaussian."""
+    return VectorMessagePassing(restarts=STARTS_WITH_A_PRIOR, prior=prior)
+
+
 def populations(sizes: tuple[int, ...]) -> tuple[Stage, ...]:
     """A stage for each size."""
     return tuple(map(stage_of, map(PopulationAnnealing, sizes)))
@@ -105,8 +110,7 @@ class FrontDoor:
     def first(self, problem: Instance) -> tuple[Stage, str]:
         """The message passing to begin with, and why."""
         if not self.prior.gaussian:
-            knowing = VectorMessagePassing(restarts=STARTS_WITH_A_PRIOR, prior=self.prior)
-            return stage_of(knowing), "it knows priors that are not Gaussian"
+            return stage_of(knowing(self.prior)), "it knows priors that are not Gaussian"
         if unlike := unlike_iid(problem.normalised):
             return self.other, f"A is not a matrix of iid entries: {unlike}"
         return self.iid, "A looks like a matrix of iid entries"
