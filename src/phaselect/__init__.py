@@ -7,6 +7,7 @@ TYPE_CHECKING = False  # for a type checker it is true; `typing` itself takes lo
 if TYPE_CHECKING:
     from phaselect import theory
     from phaselect.base.errors import InputError
+    from phaselect.equations.priors import Nonnegative, Sparse
     from phaselect.problem import ensembles
     from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
     from phaselect.problem.instance import Instance, load
@@ -28,6 +29,7 @@ __all__ = [
     "InputError",
     "Instance",
     "Langevin",
+    "Nonnegative",
     "PopulationAnnealing",
     "Progress",
     "Result",
@@ -35,6 +37,7 @@ __all__ = [
     "Schedule",
     "SimulatedAnnealing",
     "Solver",
+    "Sparse",
     "Status",
     "VectorMessagePassing",
     "ensemble_instance",
@@ -54,6 +57,7 @@ _HOMES = {
     "InputError": "phaselect.base.errors",
     "Instance": "phaselect.problem.instance",
     "Langevin": "phaselect.solvers.langevin",
+    "Nonnegative": "phaselect.equations.priors",
     "PopulationAnnealing": "phaselect.solvers.population_annealing",
     "Progress": "phaselect.solvers.protocol",
     "Result": "phaselect.solvers.result",
@@ -61,6 +65,7 @@ _HOMES = {
     "Schedule": "phaselect.problem.schedule",
     "SimulatedAnnealing": "phaselect.solvers.simulated_annealing",
     "Solver": "phaselect.solvers.protocol",
+    "Sparse": "phaselect.equations.priors",
     "Status": "phaselect.solvers.result",
     "VectorMessagePassing": "phaselect.solvers.vector_message_passing",
     "ensemble_instance": "phaselect.problem.ensembles",

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from phaselect import AMP, Schedule, VectorMessagePassing, gaussian_instance
+from phaselect import AMP, Schedule, Sparse, VectorMessagePassing, gaussian_instance
 from phaselect.backends.host import in_memory
 from phaselect.equations.channels import measurement_posterior, output_channel_with
 from phaselect.equations.lanczos import Eigenvalues
-from phaselect.equations.vector_iteration import VectorBeliefs, vector_iteration
+from phaselect.equations.priors import Gaussian
+from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, vector_iteration
 
 
 @pytest.mark.parametrize(("p", "tau", "y", "nu"), [(0.3, 0.5, 0.8, 0.2), (-0.1, 1.0, 1.3, 0.01), (2.0, 0.1, 0.2, 1.0)])
@@ -37,7 +38,7 @@ def problem_and_beliefs(scale=1.0):
     problem = gaussian_instance(12, 1.5, seed=0).normalised
     rng = np.random.default_rng(1)
     h = scale * rng.standard_normal(18)
-    return problem, VectorBeliefs(h, np.float64(scale * 0.7), np.zeros(18), np.float64(1), np.zeros(12))
+    return problem, VectorBeliefs(h, np.float64(scale * 0.7), np.zeros(18), np.float64(1), np.zeros(12), ())
 
 
 def test_an_iteration_is_its_equations():
@@ -45,7 +46,7 @@ def test_an_iteration_is_its_equations():
     problem, old = problem_and_beliefs()
     A, mu, lam, psi = problem.dense()[0], 2.0, 0.4, 0.3
     node = problem.gaussian_node
-    new = vector_iteration(old, mu, lam, psi, problem.y, node.eigenvalues(np.zeros((1, 12))), node)
+    new = vector_iteration(old, mu, lam, psi, problem.y, node.eigenvalues(np.zeros((1, 12))), node, Gaussian())
     inverse = np.linalg.inv(old.g * A.T @ A + mu * lam * np.eye(12))
     z, v = A @ inverse @ A.T @ old.h, np.trace(A @ inverse @ A.T) / 18
     tau = 1 / (1 / v - old.g)
@@ -57,6 +58,33 @@ def test_an_iteration_is_its_equations():
     assert new.v == pytest.approx(v)
     assert new.g == pytest.approx(0.7 * (1 / V - 1 / tau) + 0.3 * old.g)
     np.testing.assert_allclose(new.h, 0.7 * (mean / V - p / tau) + 0.3 * old.h, rtol=1e-9)
+
+
+def test_an_iteration_with_a_prior_is_its_equations():
+    """Fewer measurements than unknowns, so that A does not see all of x."""
+    problem = gaussian_instance(18, 0.6, seed=0, density=0.3).normalised
+    rng, psi, mu, lam = np.random.default_rng(1), 0.3, 2.0, 0.4
+    A, prior = problem.dense()[0], Sparse(0.3)
+    n, m_rows = 18, len(A)
+    signal = SignalBeliefs(rng.standard_normal(n), np.float64(1.7), np.zeros(n), np.zeros(n), np.float64(0.3), 1.1)
+    old = VectorBeliefs(rng.standard_normal(m_rows), np.float64(0.7), np.zeros(m_rows), 1.0, np.zeros(n), signal)
+    node = problem.gaussian_node
+    new = vector_iteration(old, mu, lam, psi, problem.y, node.eigenvalues(np.zeros((1, n))), node, prior)
+    inverse = np.linalg.inv(0.7 * A.T @ A + 1.7 * np.eye(n))
+    x, v_x = inverse @ (A.T @ old.h + 1.7 * signal.mean), np.trace(inverse) / n
+    z, v = A @ x, np.trace(A @ inverse @ A.T) / m_rows
+    np.testing.assert_allclose(new.z, z, rtol=1e-9)
+    assert new.v == pytest.approx(v)
+    mean, variance = measurement_posterior((z / v - old.h) / (1 / v - 0.7), 1 / (1 / v - 0.7), problem.y, 1 / (2 * mu))
+    np.testing.assert_allclose(new.h, 0.7 * (mean / variance.mean() - (z / v - old.h)) + 0.3 * old.h, rtol=1e-9)
+    told = 1 / v_x - 1.7
+    found = prior.posterior((x / v_x - 1.7 * signal.mean) / told, 1 / told, 1.1 / (mu * lam), np.float64(0.3))
+    V = found.variance.mean()
+    precision = 0.7 * (1 / V - told) + 0.3 * 1.7
+    assert new.signal.precision == pytest.approx(precision)
+    h = 0.7 * (found.mean / V - (x / v_x - 1.7 * signal.mean)) + 0.3 * 1.7 * signal.mean
+    np.testing.assert_allclose(new.signal.mean, h / precision, rtol=1e-9)
+    np.testing.assert_allclose(new.signal.x, found.mean, rtol=1e-9)
 
 
 def test_conjugate_gradients_do_what_the_svd_does(monkeypatch):
@@ -91,8 +119,7 @@ def test_no_precision_is_lost_or_negative():
     """Beliefs that are weak, or very firm, stay finite."""
     for scale in (1e-9, 1e9):
         problem, old = problem_and_beliefs(scale)
-        new = vector_iteration(
-            old, 1e6, 1e-6, 0.3, problem.y, Eigenvalues(np.ones(12), np.ones(12)), problem.gaussian_node
-        )
+        eigenvalues = Eigenvalues(np.ones(12), np.ones(12))
+        new = vector_iteration(old, 1e6, 1e-6, 0.3, problem.y, eigenvalues, problem.gaussian_node, Gaussian())
         assert new.g > 0
         assert np.isfinite(new.h).all()

@@ -6,7 +6,7 @@ import pytest
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import InProcess
 from phaselect.experiments.grid import Grid, preset
-from phaselect.figures import collapse, ensembles, gallery, growth, spectrum_design
+from phaselect.figures import collapse, ensembles, gallery, growth, priors, spectrum_design
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import draw
 from phaselect.figures.style import GREY
@@ -92,6 +92,24 @@ def test_spread_of_the_singular_values(table_of, monkeypatch):
     assert theory["value"][:3].tolist() == pytest.approx([1.5839, 0.01 / 2.01, 0.0001 / 2.0001], rel=1e-3)
     assert table.where(source="runs")["value"][1] == pytest.approx(0.01 / 2.01, rel=0.5)
     assert len(draw("spectrum_design", table).axes) == 2
+
+
+def test_what_a_prior_is_worth(table_of, monkeypatch):
+    """Sparse signals need fewer measurements, the fewer the sparser, in theory and in runs."""
+    monkeypatch.setattr(priors, "critical_alpha", lambda prior, tolerance: 0.5 + 0.8 * prior.density)
+    monkeypatch.setattr(priors, "CURVE", np.array([0.1, 0.3]))
+    monkeypatch.setattr(priors, "DENSITIES", (0.1, 0.5))
+    monkeypatch.setattr(priors, "SIGNALS", {name: priors.SIGNALS[name] for name in ("density 0.1", "density 0.5")})
+    monkeypatch.setattr(priors, "ALPHAS", {"small": np.array([0.8])})
+    monkeypatch.setattr(priors, "OFFSETS", (-0.3, 0.6))
+    monkeypatch.setattr(priors, "SIZES", {"small": ((30,), 40, 3)})
+    table = table_of(priors)
+    shares, single, theory = (table.where(source=source) for source in ("starts", "single", "theory"))
+    assert (shares["signal"].tolist(), shares["alpha"].tolist()) == (["density 0.1", "density 0.5"], [0.8, 0.8])
+    assert shares["value"][0] > shares["value"][1]
+    assert theory["value"][0] < theory["value"][1] - 0.1
+    assert single["density"].tolist() == [0.1, 0.5]
+    assert len(draw("priors", table).axes) == 2
 
 
 def test_growth_of_times(table_of, monkeypatch):

@@ -150,8 +150,8 @@ def test_rows_of_zeros_in_other_data():
         Instance(problem.A, y)
     assert "\n" not in str(caught.value)
     assert Instance(problem.A, y, noise=1e-2).normalised.m_rows == 160  # that is what noise looks like
-    with pytest.raises(InputError, match=r"100 rows that are not all zeros and 100 columns.*alpha"):
-        Instance(np.where(np.arange(160)[:, None] < 100, PROBLEM.A, 0), PROBLEM.y * (np.arange(160) < 100))
+    with pytest.raises(InputError, match=r"100 measurements, rows of zeros aside, for 100 unknowns.*alpha"):
+        solve(np.where(np.arange(160)[:, None] < 100, PROBLEM.A, 0), PROBLEM.y * (np.arange(160) < 100))
 
 
 def test_rows_of_zeros_with_noise_per_row():

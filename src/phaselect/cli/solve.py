@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 @example(
     "phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz",
     "phaselect generate --ensemble toeplitz --n 400 --alpha 1.5 --out correlated.npz",
+    "phaselect generate --n 400 --alpha 0.9 --density 0.1 --out sparse.npz",
 )
 @click.command()
 @click.option("--n", type=int, required=True, help="Number of unknowns.")
-@click.option("--alpha", type=float, required=True, help="Measurements per unknown; must exceed 1.")
+@click.option("--alpha", type=float, required=True, help="Measurements per unknown; above 1, unless x0 is sparse.")
 @click.option(
     "--ensemble", type=Names(lambda: KINDS), default="gaussian", show_default=True, help="Kind of the matrix."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
 @click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")
+@click.option("--nonnegative", is_flag=True, help="Make x0 of magnitudes.")
 @click.option(
     "--noise", type=float, default=0.0, show_default=True, help="Variance of the noise on the sensor's reading."
 )
@@ -57,6 +59,7 @@ def generate(ensemble: str, out: str, **options: Any) -> None:
     "phaselect solve inst.npz --solver pa --time-limit 60 --out x.npz",
     "phaselect solve A.csv y.csv --json",
     "phaselect solve large.npz --device gpu",
+    "phaselect solve sparse.npz --prior sparse",
 )
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
@@ -73,6 +76,12 @@ def generate(ensemble: str, out: str, **options: Any) -> None:
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
 @click.option("--noise", type=float, help="Variance of the noise on y, if any.")
 @click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
+@click.option(
+    "--prior",
+    default="gaussian",
+    show_default=True,
+    help="What is known of x: gaussian for nothing, sparse, sparse:0.1 for a density, nonnegative.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
 @click.option(
     "--out",

@@ -182,18 +182,21 @@ def _spectrum(given: str) -> str | NDArray[Any]:
     "phaselect theory threshold --product 1",
     "phaselect theory threshold --product 0.5 --product 1 --product 2",
     "phaselect theory threshold --spectrum orthogonal --field complex",
+    "phaselect theory threshold --prior sparse:0.2",
 )
 @theory.command()
 @click.option(
     "--product", type=float, multiple=True, default=(1.0,), show_default=True, help="mu*lam; may be repeated."
 )
 @matrices
+@click.option("--prior", default="gaussian", show_default=True, help="Of x: gaussian, sparse:0.2, nonnegative.")
 @click.option("--tolerance", type=float, default=1e-5, show_default=True, help="Precision of alpha.")
 @outputs
 def threshold(
     product: tuple[float, ...],
     spectrum: str,
     field: str,
+    prior: str,
     tolerance: float,
     as_json: bool,
     out: str | None,
@@ -215,9 +218,9 @@ def threshold(
     with work_bar() as bar:
         for count, value in enumerate(products):
             bar.share(count / len(products))
-            alphas.append(critical_alpha(value, spectrum=law, field=field, tolerance=tolerance))
+            alphas.append(critical_alpha(value, spectrum=law, field=field, prior=prior, tolerance=tolerance))
     emit({"product": np.array(products), "critical_alpha": np.array(alphas)}, out, as_json)
-    _plot(lambda: draw_thresholds(products, alphas, critical_alpha(spectrum=law, field=field)), plot)
+    _plot(lambda: draw_thresholds(products, alphas, critical_alpha(spectrum=law, field=field, prior=prior)), plot)
 
 
 @example(

@@ -16,6 +16,17 @@ def namespace(array: Array) -> Any:
     return array.__array_namespace__() if hasattr(array, "__array_namespace__") else np
 
 
+def special(array: Array) -> Any:
+    """The special functions of that library."""
+    if namespace(array) is np:
+        import scipy.special
+
+        return scipy.special
+    import jax.scipy.special
+
+    return jax.scipy.special
+
+
 def in_memory(arrays: list[Array]) -> list[NDArray[Any]]:
     """As arrays of NumPy; those on a device leave it all at once, which saves a wait for each."""
     for array in arrays:

@@ -29,6 +29,9 @@ class GaussianNode(Protocol):
     def signal(self, kept: Array) -> Array:
         """x."""
 
+    def measure(self, x: Array) -> Array:
+        """`A x`."""
+
 
 class NodeByGradients(NamedTuple):
     """By conjugate gradients; x itself is kept."""
@@ -55,3 +58,7 @@ class NodeByGradients(NamedTuple):
     def signal(self, kept: Array) -> Array:
         """It is what is kept."""
         return kept
+
+    def measure(self, x: Array) -> Array:
+        """One product."""
+        return self.linear.forward(x[None])[0]

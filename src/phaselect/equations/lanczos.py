@@ -26,6 +26,11 @@ class Eigenvalues(NamedTuple):
         """Of a measurement, on average: `(1/M) tr A (g A^T A + Lam)^-1 A^T`."""
         return (self.weights * self.values / (g * self.values + Lam)).sum() / m_rows
 
+    def mean_variance_of_x(self, g: Array, Lam: Array, n: int) -> Array:
+        """Of an entry of x, on average: `(1/N) tr (g A^T A + Lam)^-1`, directions that A does not see included."""
+        seen = (self.weights / (g * self.values + Lam)).sum()
+        return (seen + (n - self.weights.sum()) / Lam) / n
+
 
 class _Lanczos(NamedTuple):
     old: Array

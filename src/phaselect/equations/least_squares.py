@@ -44,6 +44,18 @@ class Linear(NamedTuple):
     correct: tuple[Callable[..., Any], ...]
     loops: Any
 
+    def restricted(self, chosen: Array) -> Linear:
+        """On some of the columns: x is zero in all others."""
+        finest: Any = self.correct[-1]  # conjugate gradients, whatever else there is
+
+        def look(x: Array, target: Array) -> tuple[Array, Array]:
+            z, slope = self.look(chosen * x, target)
+            return z, chosen * slope
+
+        own = finest._replace(normal=lambda p, on: chosen.astype(p.dtype) * finest.normal(p, on))
+        forward, adjoint = (lambda x: self.forward(chosen * x)), (lambda z: chosen * self.adjoint(z))
+        return Linear(look, forward, adjoint, (own,), self.loops)
+
 
 class Systems(NamedTuple):
     """`argmin_x |target - A x|`, nearest to the x given, for each row.

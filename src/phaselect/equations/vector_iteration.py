@@ -7,7 +7,8 @@ With nu = 1/(2 mu), Lam = mu*lam, and every belief a precision g and g times its
     channel     mean and variance of each measurement, given y, p, tau and nu
     to linear   g <- (1-psi)(1/V - 1/tau) + psi g,      h <- (1-psi)(mean/V - p/tau) + psi h,    V the mean variance
 
-For iid matrices it agrees with alg:AMP; the paper has no other ones.
+For iid matrices it agrees with alg:AMP; the paper has no other ones. A prior of x that is not Gaussian is a third node,
+which exchanges beliefs about x with the linear part just as the channel does about z, and takes the place of Lam there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.channels import measurement_posterior
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.lanczos import Eigenvalues
+from phaselect.equations.priors import Prior
 
 ENOUGH = 0.1
 """What a gradient may be off, over what an uncertainty sqrt(v) of every measurement makes of it."""
@@ -25,28 +27,67 @@ LEAST = 1e-9
 """Precisions stay above this."""
 
 
+class SignalBeliefs(NamedTuple):
+    """What a prior tells of x, as a mean and a precision; and what it last made of what it was told."""
+
+    mean: Array
+    precision: Array
+    x: Array
+    nonzero: Array
+    density: Array
+    power: Array  # mean square of an entry, times mu*lam
+
+
 class VectorBeliefs(NamedTuple):
-    """What the channel tells of the measurements, h and g; and what the linear part last made of it, z, v and what it
-    keeps of x."""
+    """What the channel tells of the measurements, h and g; what the linear part last made of it, z, v and what it
+    keeps of x; and what the prior tells of x, which is nothing if it is Gaussian."""
 
     h: Array
     g: Array
     z: Array
     v: Array
     kept: Array
+    signal: SignalBeliefs | tuple[()]
 
 
 def vector_iteration(
-    old: VectorBeliefs, mu: Array, lam: Array, psi: Array, y: Array, eigenvalues: Eigenvalues, node: GaussianNode
+    old: VectorBeliefs,
+    mu: Array,
+    lam: Array,
+    psi: Array,
+    y: Array,
+    eigenvalues: Eigenvalues,
+    node: GaussianNode,
+    prior: Prior,
 ) -> VectorBeliefs:
     """One iteration."""
-    xp, m_rows = namespace(y), y.shape[-1]
-    v = eigenvalues.mean_variance(old.g, mu * lam, m_rows)
-    z, kept = node.regress(old.h / old.g, mu * lam / old.g, old.kept, ENOUGH * xp.sqrt(v * m_rows))
+    xp, m_rows, signal = namespace(y), y.shape[-1], old.signal
+    precision, offset = (signal.precision, node.measure(signal.mean)) if signal else (mu * lam, 0.0)
+    v = eigenvalues.mean_variance(old.g, precision, m_rows)
+    enough = ENOUGH * xp.sqrt(v * m_rows)
+    z, kept = node.regress(old.h / old.g - offset, precision / old.g, old.kept, enough)
+    z = z + offset
     tau = 1 / xp.maximum(1 / v - old.g, LEAST)
     p = tau * (z / v - old.h)
     mean, variance = measurement_posterior(p, tau, y, 1 / (2 * mu))
     V = variance.mean()
     g = xp.maximum((1 - psi) * (1 / V - 1 / tau) + psi * old.g, LEAST)
     h = (1 - psi) * (mean / V - p / tau) + psi * old.h
-    return VectorBeliefs(h, g, z, v, kept)
+    if signal:
+        x = signal.mean + node.signal(kept)
+        variance_of_x = eigenvalues.mean_variance_of_x(old.g, precision, x.shape[-1])
+        signal = from_prior(signal, x, variance_of_x, mu * lam, psi, prior)
+    return VectorBeliefs(h, g, z, v, kept, signal)
+
+
+def from_prior(old: SignalBeliefs, x: Array, v: Array, Lam: Array, psi: Array, prior: Prior) -> SignalBeliefs:
+    """What the prior tells of x, when the linear part made it x, to a variance v."""
+    xp = namespace(x)
+    told = xp.maximum(1 / v - old.precision, LEAST)
+    r = (x / v - old.precision * old.mean) / told
+    found = prior.posterior(r, 1 / told, old.power / Lam, old.density)
+    V = found.variance.mean()
+    precision = xp.maximum((1 - psi) * (1 / V - told) + psi * old.precision, LEAST)
+    mean = ((1 - psi) * (found.mean / V - told * r) + psi * old.precision * old.mean) / precision
+    density = (1 - psi) * found.density + psi * old.density
+    return SignalBeliefs(mean, precision, found.mean, found.nonzero, density, old.power)

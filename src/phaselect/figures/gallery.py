@@ -51,6 +51,7 @@ FIGURES = (
     "collapse",
     "ensembles",
     "spectrum_design",
+    "priors",
     "growth",
     "landscape",
     "splitting",

@@ -61,6 +61,7 @@ def ensemble_instance(
     seed: int | np.random.Generator,
     signal_variance: float = 1.0,
     density: float = 1.0,
+    nonnegative: bool = False,
     noise: float = 0.0,
     activation: str = "abs",
     dense: bool | None = None,
@@ -82,7 +83,7 @@ def ensemble_instance(
         keep = for_signal.random(n) < density
         keep[for_signal.integers(n)] = True  # a signal is never empty
         x0 *= keep
-    x0 = gaussian_signal(x0, signal_variance)
+    x0 = gaussian_signal(np.abs(x0) if nonnegative else x0, signal_variance)
 
     def reading(A: Any) -> Vector:
         return _ACTIVATIONS[activation](A @ x0, np.sqrt(noise) * for_noise.standard_normal(A.shape[0]))
@@ -101,16 +102,18 @@ def gaussian_instance(
     seed: int | np.random.Generator,
     signal_variance: float = 1.0,
     density: float = 1.0,
+    nonnegative: bool = False,
     noise: float = 0.0,
     activation: str = "abs",
 ) -> Instance:
     """Draw the paper's random instance (alg:Problem): iid Gaussian A of variance 1/N, Gaussian x0.
 
     `|x0|^2 = n * signal_variance` exactly; with `density` < 1 a random fraction of the entries is kept
-    and the rest set to zero before rescaling (the paper rescales first, which loses the norm). `noise` is
-    the variance of the noise on the output (of which the instance does not tell: give it to `solve`); `activation` is
-    what the sensor reports, "abs" for |A x0| or "square" for a power meter, whose reading is turned into a magnitude. A
-    noisy magnitude below zero is folded to its absolute value: signs are free, so S*y ranges over the same vectors.
+    and the rest set to zero before rescaling (the paper rescales first, which loses the norm). With `nonnegative` the
+    entries of x0 are magnitudes. `noise` is the variance of the noise on the output (of which the instance does not
+    tell: give it to `solve`); `activation` is what the sensor reports, "abs" for |A x0| or "square" for a power meter,
+    whose reading is turned into a magnitude. A noisy magnitude below zero is folded to its absolute value: signs are
+    free, so S*y ranges over the same vectors.
 
     >>> gaussian_instance(100, 1.3, seed=0)
     Instance(M=130, N=100, alpha=1.3, x0 known)
@@ -122,6 +125,7 @@ def gaussian_instance(
         seed=seed,
         signal_variance=signal_variance,
         density=density,
+        nonnegative=nonnegative,
         noise=noise,
         activation=activation,
     )
@@ -151,10 +155,8 @@ def check_generator(
             raise InputError(f"{name} = {shortened(value)}: give a number")
     if n > LARGEST or not alpha * n < LARGEST:
         raise InputError(f"n = {shortened(n)} with alpha = {shortened(alpha)} is too large")
-    if round(alpha * n) <= n:
-        raise InputError(
-            f"alpha = {shortened(alpha)} with n = {n}: recovery is impossible in principle unless alpha exceeds 1"
-        )
+    if round(alpha * n) < 1:
+        raise InputError(f"alpha = {shortened(alpha)} with n = {n}: there must be a measurement")
     if not 1 / HUGE <= variance <= HUGE:
         raise InputError(
             f"signal_variance = {shortened(variance)}: must be positive, between {1 / HUGE:g} and {HUGE:g}"

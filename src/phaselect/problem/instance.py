@@ -73,13 +73,7 @@ class Instance:
         put("noise", _noise(self.noise, y))
         put("kept", _kept(powers, y, self.noise is None))
         put("matrix", matrix)
-        rows, columns = matrix.shape
-        rows = rows if self.kept is None else int(self.kept.sum())
-        if rows <= columns:
-            raise InputError(
-                f"A has {rows} rows{'' if self.kept is None else ' that are not all zeros'} and {columns} columns: "
-                "recovery is impossible in principle unless alpha = rows/columns exceeds 1; add measurements"
-            )
+        columns = matrix.shape[1]
         put("_row_powers", powers if self.kept is None else powers[self.kept])
         if self.x0 is not None:
             x0 = _check_length(numbers(self.x0, "x0"), columns, "x0")

@@ -125,7 +125,7 @@ class AlternatingMinimisation:
     name = "altmin"
     state_type = EstimateState
     restarts = 0
-    eager = single_flips = in_batches = False
+    eager = single_flips = in_batches = takes_few = False
     needs_entries = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
@@ -172,7 +172,7 @@ class ReweightedAmplitudeFlow:
     name = "raf"
     state_type = EstimateState
     restarts = 0
-    eager = single_flips = in_batches = needs_entries = False
+    eager = single_flips = in_batches = needs_entries = takes_few = False
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """2000 iterations."""

@@ -90,6 +90,21 @@ def settle_signs(problem: Normalised, signs: Array, probe: Probe | None) -> tupl
     return _settled(problem, xp.zeros(problem.n), signs, probe, xp.asarray(True), mend=False)
 
 
+def settle_nonzeros(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:
+    """As `settle_estimate`; with fewer measurements than unknowns, the least-squares answer among those that are zero
+    where the estimate is, for its signs. It has no support: A sees no x as a whole."""
+    if problem.m_rows > problem.n:
+        return settle_estimate(problem, x, probe)
+    xp, given = namespace(problem.y), take_as_it_is(problem, x)
+    worth = given.fit < WORTH_REFINING
+    tolerance = xp.where(worth, problem.matrix.accuracy.exact, HUGE)
+    systems = Systems((given.signs * problem.y)[None], x[None], tolerance[None])
+    fit, _ = least_squares(problem.linear.restricted(x != 0), systems)
+    better = _answer(problem, fit.x[0], given.signs, fit.target[0] - fit.z[0])
+    answer = problem.loops.choose(worth & (better.excess <= given.excess), better, given)
+    return answer, None if probe is None else _no_support(problem, probe)
+
+
 def refine_estimate(problem: Normalised, x: Array) -> Answer:
     """The answer alone."""
     return settle_estimate(problem, x, None)[0]
@@ -170,6 +185,15 @@ def _support(problem: Normalised, probe: Probe, images: Array, fit: Fit, spectru
         rounding=problem.rounding,
         asked=xp.asarray(asked),
         steps=spectrum.steps,
+    )
+
+
+def _no_support(problem: Normalised, probe: Probe) -> Support:
+    """Of an A with fewer rows than columns."""
+    xp = namespace(problem.y)
+    no, points = xp.asarray(False), xp.asarray(probe.points)
+    return Support(
+        no, no, problem.forward(points), points[0], no, no, problem.rounding, xp.asarray(True), xp.asarray(0)
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
+from phaselect.equations.priors import GAUSSIAN, Prior
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import unlike_iid
 from phaselect.problem.streams import check_seed
@@ -19,13 +20,15 @@ from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.protocol import ProgressCallback, Solver
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import Result
-from phaselect.solvers.run import check_problem, starting_point
+from phaselect.solvers.run import check_problem, check_rows, starting_point
 from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
 LADDER = (64, 256, 1024)
 """Population sizes tried in turn once message passing has failed."""
 LADDER_ON_GPU = (1_000, 10_000, 100_000)
 """The same where copies are cheap."""
+STARTS_WITH_A_PRIOR = 24
+"""Fresh starts of message passing with a prior that is not Gaussian: nothing else can use it."""
 MOST_ROWS = 20_000
 """Measurements up to which their couplings, M x M numbers, are an option."""
 
@@ -33,6 +36,11 @@ MOST_ROWS = 20_000
 def stage_of(solver: Solver, noise: float = 0.0) -> Stage:
     """A solver on its own schedule."""
     return Stage(solver, solver.default_schedule(noise))
+
+
+def knowing(prior: Prior) -> VectorMessagePassing:
+    """Message passing for a prior that is not Gaussian."""
+    return VectorMessagePassing(restarts=STARTS_WITH_A_PRIOR, prior=prior)
 
 
 def populations(sizes: tuple[int, ...]) -> tuple[Stage, ...]:
@@ -45,11 +53,13 @@ class FrontDoor:
     """The search without choices to make; its stages are those for exact data in memory.
 
     iid, other: what is tried first, by what A looks like. ladder: what is tried after that, in turn.
+    prior: what is known of x; where it is not Gaussian vector message passing comes first, whatever A looks like.
     """
 
     iid: Stage = field(default_factory=lambda: stage_of(AMP()))
     other: Stage = field(default_factory=lambda: stage_of(VectorMessagePassing()))
     ladder: tuple[Stage, ...] = field(default_factory=lambda: populations(LADDER))
+    prior: Prior = GAUSSIAN
 
     name = "auto"
     in_batches = False
@@ -71,6 +81,7 @@ class FrontDoor:
         problem = check_problem(problem, schedule, time_limit, noise)
         if schedule is not None:
             raise InputError("every solver that auto tries has its own schedule: name a solver, or leave it out")
+        check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian)
         start, _ = starting_point(problem, init, self.name, None)
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
         return search.run(self.plan(problem, timed=time_limit is not None))[0]
@@ -82,16 +93,24 @@ class FrontDoor:
         def chosen(stage: Stage, why: str = "") -> Stage:
             return (stage_of(stage.solver, level) if level else stage)._replace(why=why)
 
-        unlike = unlike_iid(problem.normalised)
-        if unlike:
-            yield chosen(self.other, f"A is not a matrix of iid entries: {unlike}")
-        else:
-            yield chosen(self.iid, "A looks like a matrix of iid entries")
+        first, why = self.first(problem)
+        yield chosen(first, why)
         if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
-            if not unlike:
+            if first is self.iid:
                 yield chosen(self.other, "there is no room for the couplings that populations need")
             return
+        if problem.normalised.m_rows <= problem.n:
+            return
         ladder = populations(LADDER_ON_GPU) if matrix.on_gpu else self.ladder
-        yield from map(chosen, ladder)
+        for stage in ladder:
+            yield chosen(stage, "" if self.prior.gaussian else "without the prior, which populations do not know")
         while timed and not level:
             yield ladder[-1]
+
+    def first(self, problem: Instance) -> tuple[Stage, str]:
+        """The message passing to begin with, and why."""
+        if not self.prior.gaussian:
+            return stage_of(knowing(self.prior)), "it knows priors that are not Gaussian"
+        if unlike := unlike_iid(problem.normalised):
+            return self.other, f"A is not a matrix of iid entries: {unlike}"
+        return self.iid, "A looks like a matrix of iid entries"

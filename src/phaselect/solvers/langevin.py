@@ -64,7 +64,7 @@ class Langevin:
     name = "langevin"
     state_type = LangevinState
     restarts = 0
-    single_flips = False
+    single_flips = takes_few = False
     in_batches = needs_entries = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:

@@ -94,7 +94,7 @@ class AMP:
 
     name = "amp"
     state_type = AMPState
-    eager = single_flips = needs_entries = False
+    eager = single_flips = needs_entries = takes_few = False
     in_batches = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:

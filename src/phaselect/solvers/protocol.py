@@ -107,6 +107,10 @@ class Solver(Protocol):
         """Does it begin with a factorisation of A?"""
 
     @property
+    def takes_few(self) -> bool:
+        """Can there be fewer measurements than unknowns?"""
+
+    @property
     def state_type(self) -> type:
         """The NamedTuple of its states."""
 

@@ -222,6 +222,8 @@ def _beside(keep: Vector, values: Vector) -> Vector:
 
 def polish(cohort: Cohort, answers: Answer) -> Answer:
     """Answers that all but fit are computed to all digits: conjugate gradients may have ended too early."""
+    if cohort.problem.m_rows <= cohort.problem.n:
+        return answers  # all digits of what? many x fit
     better = Answer(*map(np.array, answers))  # what comes from a device cannot be written to
     for k in np.flatnonzero(worth_polishing(answers) & ~fits_exactly(answers)):
         own = Answer(*(values[k] for values in answers))

@@ -46,6 +46,7 @@ def run(
         finished at lam = 0 and can be certified.
     """
     problem = check_problem(problem, schedule, time_limit, noise)
+    check_rows(problem.normalised.m_rows, problem.n, solver.takes_few)
     start, state = starting_point(problem, init, solver.name, solver.state_type)
     company = OneByOne([problem])
     schedule = schedule or solver.default_schedule(problem.noise_level)
@@ -92,6 +93,7 @@ def run_batch(
         raise InputError("some instances of the batch are exact and some noisy: run them apart")
     schedule = schedule or solver.default_schedule(float(np.median(levels)))
     check_schedule(solver, schedule, on_device=True)
+    check_rows(batch.m_rows, batch.n, solver.takes_few)
     company = _company(solver, batch, device, dtype)
     return Search(company, seeds, time_limit=time_limit, progress=progress).run([Stage(solver, schedule)])
 
@@ -133,6 +135,15 @@ def check_entries(solver: Solver, problem: Instance) -> None:
     """A solver that factorises A needs its entries, all of them in one place."""
     if solver.needs_entries and problem.matrix.processes > 1:
         raise InputError(f"{solver.name} needs A whole, and processes share it: use message passing")
+
+
+def check_rows(m_rows: int, n: int, few: bool) -> None:
+    """There must be more measurements than unknowns, unless something else is known of x."""
+    if m_rows <= n and not few:
+        raise InputError(
+            f"{m_rows} measurements, rows of zeros aside, for {n} unknowns: recovery is impossible in principle unless "
+            "alpha = M/N exceeds 1; add measurements, or, if x is sparse, say so with prior"
+        )
 
 
 def starting_point(problem: Instance, init: Any, name: str, state_type: type | None) -> tuple[Start | None, Any]:

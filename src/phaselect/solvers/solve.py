@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
+from phaselect.equations.priors import Prior, as_prior
 from phaselect.problem.instance import Instance
+from phaselect.problem.schedule import Schedule
 from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
 from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
@@ -24,6 +27,7 @@ def solve(
     time_limit: float | None = None,
     noise: Any = None,
     rounding: float = 0.0,
+    prior: Prior | str = "gaussian",
     progress: ProgressCallback | None = None,
     device: str | None = None,
     dtype: str = "float32",
@@ -46,6 +50,9 @@ def solve(
     noise: variance of the noise on y, one number or one per measurement, if there is any. The anneal then stops at
         mu = 1/(2 noise), where the posterior is that of the noisy problem, and no certificate is claimed.
     rounding: relative precision of A and y, where it is less than that of their dtypes, as 1e-6 for six digits.
+    prior: what is known of x beyond A and y: "gaussian" for nothing, `Sparse(density)` or "sparse" if most entries are
+        zero, `Nonnegative()` or "nonnegative". Vector message passing uses it, population annealing does not. A sparse
+        x can be recovered from fewer measurements than unknowns.
     progress: called with a `Progress` after each look at a run.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
@@ -61,6 +68,7 @@ def solve(
     if progress is not None and not callable(progress):
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
+    chosen, schedule = with_prior(chosen, schedule, as_prior(prior))
     result: Result = chosen.run(problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress)
     return result
 
@@ -77,6 +85,18 @@ def _plan(solver: Any, exact: bool) -> Plan:
     if schedule != chosen.default_schedule():
         raise InputError(f"{solver} is a schedule for exact data: with noise use {chosen.name}")
     return chosen, None
+
+
+def with_prior(solver: Any, schedule: Schedule | None, prior: Prior) -> Plan:
+    """The same with another prior than the Gaussian one, if it can be had."""
+    from phaselect.solvers.front_door import FrontDoor
+    from phaselect.solvers.vector_message_passing import VectorMessagePassing
+
+    if prior.gaussian:
+        return solver, schedule
+    if not isinstance(solver, FrontDoor | VectorMessagePassing):
+        raise InputError(f"{solver.name} keeps the Gaussian prior: with another one use vmp or auto")
+    return replace(solver, prior=prior), None
 
 
 def _problem(A: Any, y: Any, rounding: float) -> Instance:

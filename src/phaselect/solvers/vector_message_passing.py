@@ -6,27 +6,28 @@ where they were, and memory is A plus O(M + N).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.lanczos import Eigenvalues
-from phaselect.equations.signs import estimate_columns
-from phaselect.equations.vector_iteration import VectorBeliefs, vector_iteration
+from phaselect.equations.priors import GAUSSIAN, Prior, as_prior
+from phaselect.equations.signs import estimate_columns, signs_of
+from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.finish import settle_estimate
+from phaselect.solvers.finish import settle_estimate, settle_nonzeros
 from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
 
-WEAK = 1e-2
-"""Precision of the first beliefs, and their size."""
-FIRM = 1e3
-"""Precision of beliefs in signs that are given."""
+WEAK, DEFINITE, FIRM = 1e-2, 1.0, 1e3
+"""Precision of the first beliefs, which are in no signs yet; with a prior that is not Gaussian, in random signs; and in
+signs that are given."""
 PROBES = 2400
 """Random numbers, about, that the eigenvalues are found with, where an SVD does not know them."""
 
@@ -38,6 +39,7 @@ class VectorDraw(NamedTuple):
     damping: Array
     factor: Array  # of every lam
     probes: Array
+    density: Array  # that the prior begins with
 
 
 class VectorState(NamedTuple):
@@ -54,9 +56,9 @@ class VectorState(NamedTuple):
     diverged: Array
 
 
-def hot_start(product: float = 1.0, eps: float = 0.1) -> Schedule:
-    """From mu = 1 at a given rate, doubling from 1e6 on: what is not found there is better sought from elsewhere."""
-    slow = Schedule.fixed_product(product, mu0=1.0, mu_max=1e6, eps=eps, steps=1, unit="iterations")
+def hot_start(product: float = 1.0, eps: float = 0.1, mu0: float = 1.0) -> Schedule:
+    """At a given rate, doubling from 1e6 on: what is not found there is better sought from elsewhere."""
+    slow = Schedule.fixed_product(product, mu0=mu0, mu_max=1e6, eps=eps, steps=1, unit="iterations")
     fast = Schedule.fixed_product(product, mu0=2e6, mu_max=1e12, eps=1.0, steps=1, unit="iterations", hold=20)
     return Schedule(np.append(slow.mu, fast.mu), np.append(slow.lam, fast.lam), steps=1, unit="iterations")
 
@@ -69,6 +71,7 @@ class VectorMessagePassing:
     restarts: how often to start afresh when a run fails, from other beliefs, with damping in (0.1, 0.7) and the product
         scaled by a factor in (1, 3).
     converged: mse_y at which least squares takes over.
+    prior: what is known of x: "gaussian", `Sparse(density)`, `Nonnegative()`, or their names.
 
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(200, 1.4, seed=0)
@@ -79,36 +82,47 @@ class VectorMessagePassing:
     damping: float = 0.3
     restarts: int = 8
     converged: float = 1e-10
+    prior: Prior = GAUSSIAN
 
     def __post_init__(self) -> None:
         check_options(self)
+        object.__setattr__(self, "prior", as_prior(self.prior))
 
     name = "vmp"
     state_type = VectorState
     eager = single_flips = needs_entries = False
     in_batches = True
 
+    @property
+    def takes_few(self) -> bool:
+        """A prior can make up for measurements, if it is not Gaussian."""
+        return not self.prior.gaussian
+
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, and from hot: started cold it fails on many matrices."""
-        return to_the_noise(noise, mu0=1.0, hold=100) if noise else hot_start()
+        mu0, eps = (1.0, 0.1) if self.prior.gaussian else (10.0, 0.05)
+        return to_the_noise(noise, mu0=mu0, hold=100) if noise else hot_start(eps=eps, mu0=mu0)
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> VectorDraw:
         """Beliefs of random sign; restarts vary damping and product too."""
         h = rng.standard_normal(m_rows)
         damping, factor = (rng.uniform(0.1, 0.7), rng.uniform(1, 3)) if attempt else (self.damping, 1.0)
         probes = rng.integers(2, size=(-(-PROBES // n), n)) * 2.0 - 1.0
-        return VectorDraw(h, np.float64(damping), np.float64(factor), probes)
+        density = self.prior.draw_density(rng, attempt)
+        return VectorDraw(h, np.float64(damping), np.float64(factor), probes, np.float64(density))
 
     def start(self, problem: Normalised, drawn: VectorDraw, mu: Array, lam: Array, init: Start | None) -> VectorState:
         """Weak beliefs; given signs are believed firmly."""
         xp, node = namespace(problem.y), problem.gaussian_node
-        g, h, x = xp.asarray(WEAK), WEAK * problem.y * xp.asarray(drawn.h), xp.zeros(problem.n)
+        g, h, x = WEAK, WEAK * problem.y * xp.asarray(drawn.h), xp.zeros(problem.n)
+        if not self.prior.gaussian:
+            g, h = DEFINITE, DEFINITE * problem.y * signs_of(xp.asarray(drawn.h))
         if init is not None:
-            x, g = xp.asarray(init.x), xp.asarray(FIRM)
-            h = g * xp.asarray(init.signs) * problem.y
+            g, h, x = FIRM, FIRM * problem.y * xp.asarray(init.signs), xp.asarray(init.x)
         nothing = xp.zeros(problem.m_rows)
+        signal = () if self.prior.gaussian else self._signal(problem, xp.asarray(drawn.density))
         return VectorState(
-            beliefs=VectorBeliefs(h, g, nothing, xp.asarray(1.0), x),
+            beliefs=VectorBeliefs(h, xp.asarray(g), nothing, xp.asarray(1.0), x, signal),
             eigenvalues=node.eigenvalues(xp.asarray(drawn.probes)),
             damping=xp.asarray(drawn.damping),
             factor=xp.asarray(drawn.factor),
@@ -118,6 +132,18 @@ class VectorMessagePassing:
             change=xp.asarray(np.inf),
             diverged=xp.asarray(False),
         )
+
+    def _signal(self, problem: Normalised, density: Array) -> SignalBeliefs:
+        """What the prior tells before anything is measured.
+
+        Where entries have a mean, y tells their power only together with what A does to the vector of ones.
+        """
+        xp, prior = namespace(problem.y), self.prior
+        ones = xp.ones(problem.n)
+        power = 1 / (1 + prior.along_ones * ((problem.forward(ones) ** 2).mean() - 1))
+        mean = xp.sqrt(prior.along_ones * power) * ones
+        precision = 1 / ((1 - prior.along_ones) * power)
+        return SignalBeliefs(mean, precision, mean, ones > 0, density, power)
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Two products with U; by conjugate gradients more."""
@@ -134,7 +160,7 @@ class VectorMessagePassing:
 
         def iterate(state: VectorState, mu: Array, lam: Array) -> VectorState:
             old, own = state.beliefs, state.factor * lam
-            new = vector_iteration(old, mu, own, state.damping, problem.y, state.eigenvalues, node)
+            new = vector_iteration(old, mu, own, state.damping, problem.y, state.eigenvalues, node, self.prior)
             change = ((new.z - old.z) ** 2).mean()
             bad = state.diverged | ~((new.h**2).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, change=change)
@@ -148,7 +174,9 @@ class VectorMessagePassing:
 
     def measure(self, problem: Normalised, state: VectorState) -> dict[str, Array]:
         """Observables of the estimate that the last iteration made."""
-        z, x = state.beliefs.z, problem.gaussian_node.signal(state.beliefs.kept)
+        node, signal = problem.gaussian_node, state.beliefs.signal
+        x = self.average(problem, state)
+        z = node.measure(x) if signal else state.beliefs.z  # the linear part fits whatever it is told, if M < N
         row = estimate_columns(problem.y, problem.x0, problem.signs, x, z, state.lam)
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
         return {"lam": state.lam, **row, "v": state.beliefs.v, "change": state.change, "sweeps": state.sweeps}
@@ -159,13 +187,19 @@ class VectorMessagePassing:
         return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
-        """The estimate of x."""
-        return self.average(problem, state), namespace(problem.y).asarray(np.nan)
+        """The estimate of x, zero where it is more likely to be."""
+        x, signal = self.average(problem, state), state.beliefs.signal
+        return x * signal.nonzero if signal else x, namespace(problem.y).asarray(np.nan)
 
     def average(self, problem: Normalised, state: VectorState) -> Array:
         """The estimate of x."""
-        return problem.gaussian_node.signal(state.beliefs.kept)
+        signal = state.beliefs.signal
+        return signal.x if signal else problem.gaussian_node.signal(state.beliefs.kept)
 
-    settle = staticmethod(settle_estimate)
+    @property
+    def settle(self) -> Callable[..., tuple[Any, Any]]:
+        """By least squares on all columns, or, with a prior, on those that x has."""
+        return settle_estimate if self.prior.gaussian else settle_nonzeros
+
     run = run
     run_batch = run_batch

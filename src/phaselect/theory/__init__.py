@@ -28,6 +28,7 @@ from phaselect.theory.evolution import state_evolution
 from phaselect.theory.gaps import gap_density
 from phaselect.theory.glass import dynamical_transition, ground_state, static_transition, traps
 from phaselect.theory.saddle import Point, saddle_point
+from phaselect.theory.signal_priors import evolution_with_prior
 from phaselect.theory.thresholds import (
     alpha_recovery,
     critical_alpha,
@@ -50,6 +51,7 @@ __all__ = [
     "dynamical_transition",
     "entropy_crisis",
     "equilibrium_clusters",
+    "evolution_with_prior",
     "follow",
     "gap_density",
     "ground_state",

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from phaselect.base.errors import InputError, TheoryError
+from phaselect.equations.priors import Prior, as_prior
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.bayes import recovery_threshold
 from phaselect.theory.branch import points_along, states_along
@@ -24,6 +25,7 @@ from phaselect.theory.control import (
     number,
 )
 from phaselect.theory.saddle import Point, require_converged, saddle_point
+from phaselect.theory.signal_priors import threshold_with_prior
 from phaselect.theory.spectra import MarchenkoPastur, Spectrum, SpectrumLike, as_spectrum, degrees_of_freedom
 from phaselect.theory.vector_anneal import slow_anneal_recovers
 from phaselect.theory.vector_nodes import Ensemble
@@ -36,12 +38,18 @@ RECOVERED, HIGH = 0.99, 0.9
 
 
 def critical_alpha(
-    product: float = 1.0, *, spectrum: SpectrumLike = "gaussian", field: str = "real", tolerance: float = 1e-5
+    product: float = 1.0,
+    *,
+    spectrum: SpectrumLike = "gaussian",
+    field: str = "real",
+    prior: Prior | str = "gaussian",
+    tolerance: float = 1e-5,
 ) -> float:
     """Smallest alpha at which an infinitely slow anneal at fixed `mu*lam = product` ends at the signal.
 
     spectrum: of A: "gaussian", "orthogonal" (columns), or the squared singular values of a matrix, in any units: the
-    eigenvalues of `A^T A/alpha` are kept while alpha varies. field: "real" or "complex", of A and x.
+    eigenvalues of `A^T A/alpha` are kept while alpha varies. field: "real" or "complex", of A and x. prior: of x, as in
+    `evolution_with_prior`; one that is not Gaussian takes the place of the product, and is real.
     The uninformed branch is followed from mu = 0.5; bisection in alpha. At the matched product, 1, this is the
     threshold of Bayes-optimal message passing. Infinite where no anneal up to alpha = 1000 does.
 
@@ -52,7 +60,11 @@ def critical_alpha(
     """
     check_positive("product", product)
     check_tolerance(tolerance)
-    law, degrees = as_spectrum(spectrum), degrees_of_freedom(field)
+    law, degrees, known = as_spectrum(spectrum), degrees_of_freedom(field), as_prior(prior)
+    if not known.gaussian:
+        if degrees > 1 or product != 1:
+            raise InputError("a prior that is not Gaussian goes with a real field and with product 1")
+        return threshold_with_prior(known, law, tolerance)
     if degrees == 1 and isinstance(law, MarchenkoPastur):
         recovers = partial(_saddle_points_recover, float(product))
     elif product == 1:

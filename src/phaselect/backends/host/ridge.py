@@ -241,6 +241,10 @@ class NodeBySpectrum(NamedTuple):
         """x."""
         return self.ridge.adjoint(self.ridge.U @ kept)
 
+    def measure(self, x: Vector) -> Vector:
+        """One product."""
+        return self.ridge.forward(x)
+
 
 def decompose(
     A: NDArray[Any],

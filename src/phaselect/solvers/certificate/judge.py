@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 import numpy as np
+from scipy.special import gammaln
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
@@ -61,6 +62,8 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine.
     """
     fit, n = float(answer.fit), answer.x.size
+    if y.size <= n:
+        return _by_sparsity(answer, y.size)
     if not fits_exactly(answer):
         log10 = log10_impostors(fit, y.size, n)
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
@@ -83,6 +86,22 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     if reasons:
         return Judged(Grade.UNCERTIFIED, fit, log10, reason=reasons[0])
     return Judged(Grade.CERTIFIED, fit, log10, Certificate.GENERAL_POSITION)
+
+
+def _by_sparsity(answer: Answer, m_rows: int) -> Judged:
+    """With fewer measurements than unknowns others fit as well, always: what counts is that they have more nonzeros.
+
+    Expected to fit by chance with as few: so many wrong signs as always, for so many choices of places.
+    """
+    fit, n, nonzeros = float(answer.fit), answer.x.size, int(np.count_nonzero(answer.x))
+    if nonzeros >= m_rows:
+        return Judged(Grade.OPEN, fit, np.inf)
+    places = (gammaln(n + 1) - gammaln(nonzeros + 1) - gammaln(n - nonzeros + 1)) / np.log(10)
+    log10 = log10_impostors(fit, m_rows, nonzeros) + float(places)
+    if not fits_exactly(answer) or log10 > CERTIFIED_BELOW:
+        return Judged(Grade.OPEN, fit, log10)
+    reason = f"fewer measurements than unknowns; no other x with {nonzeros} nonzeros or fewer is expected to fit"
+    return Judged(Grade.UNCERTIFIED, fit, log10, reason=reason)
 
 
 def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int, plain: bool) -> Inspected:

@@ -1,0 +1,124 @@
+"""Signals of which more is known: sparse ones, from fewer measurements than unknowns, and nonnegative ones."""
+
+import numpy as np
+import pytest
+
+from phaselect import (
+    AMP,
+    InputError,
+    Instance,
+    Nonnegative,
+    Sparse,
+    Status,
+    VectorMessagePassing,
+    ensemble_instance,
+    ensembles,
+    gaussian_instance,
+    solve,
+)
+from phaselect.backends.host import in_memory
+from phaselect.solvers.certificate.judge import judge
+from phaselect.solvers.finish import settle_nonzeros, take_as_it_is
+from phaselect.solvers.verdict import Grade
+
+FEW = gaussian_instance(120, 0.9, seed=0, density=0.1)
+
+
+def nonnegative_instance(kind, n, alpha, seed):
+    A = ensembles.matrix(kind, round(alpha * n), n, seed, dense=True)
+    x0 = np.abs(np.random.default_rng(seed).standard_normal(n))
+    return Instance(A, np.abs(A @ x0), x0)
+
+
+@pytest.mark.parametrize("prior", [Sparse(0.1), "sparse"])
+def test_a_sparse_signal_from_fewer_measurements_than_unknowns(prior):
+    result = solve(FEW.A, FEW.y, prior=prior)
+    assert result.status is Status.UNCERTIFIED
+    assert "fewer measurements than unknowns" in result.message
+    assert [stage.solver for stage in result.stages] == ["vmp"]
+    x = result.x * np.sign(result.x @ FEW.x0)
+    np.testing.assert_allclose(x, FEW.x0, atol=1e-12)
+    np.testing.assert_array_equal(x == 0, FEW.x0 == 0)
+
+
+def test_a_prior_makes_up_for_measurements_that_are_missing():
+    """Where there are more than unknowns, too few for the Gaussian prior, the answer is certified as ever."""
+    problem = gaussian_instance(120, 1.05, seed=1, density=0.15)
+    assert solve(problem, prior="sparse").certified
+    assert not VectorMessagePassing().run(problem).certified
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "toeplitz", "biased", "uniform"])
+def test_a_nonnegative_signal_has_its_sign(kind):
+    problem = nonnegative_instance(kind, 100, 1.4, seed=0)
+    result = solve(problem, prior=Nonnegative())
+    assert result.certified
+    np.testing.assert_allclose(result.x, problem.x0, atol=1e-9)
+
+
+def test_without_entries(monkeypatch):
+    monkeypatch.setattr(in_memory, "WORTH_AN_SVD", 0)
+    A = np.asarray(FEW.A)
+    result = solve((lambda x: A @ x, lambda z: A.T @ z), FEW.y, prior="sparse:0.1")
+    np.testing.assert_allclose(np.abs(result.x), np.abs(FEW.x0), atol=1e-9)
+    problem = nonnegative_instance("toeplitz", 80, 1.5, seed=1)
+    assert VectorMessagePassing(prior=Nonnegative()).run(problem).certified
+
+
+def test_in_a_batch():
+    problems = [gaussian_instance(60, 1.0, seed=seed, density=0.1) for seed in range(2)]
+    found = VectorMessagePassing(prior=Sparse(0.1), restarts=0).run_batch(problems, device="cpu", dtype="float64")
+    for result, problem in zip(found, problems, strict=True):
+        assert result.status is Status.UNCERTIFIED
+        np.testing.assert_allclose(np.abs(result.x), np.abs(problem.x0), atol=1e-9)
+
+
+def test_noisy_data():
+    """The prior is worth a good part of the error, and small entries are not all set to zero."""
+    problem = ensemble_instance("toeplitz", 200, 2.0, seed=0, density=0.1, noise=1e-3).with_noise(1e-3)
+    plain, sparse = (solve(problem, solver="vmp", prior=prior) for prior in ("gaussian", "sparse"))
+    assert sparse.status is Status.ESTIMATE
+    assert sparse.truth["mse_x"] < 0.3 * plain.truth["mse_x"]
+
+
+def test_where_it_fails_nothing_is_claimed():
+    """So few measurements that any sparse answer would be made up."""
+    problem = gaussian_instance(100, 0.3, seed=0, density=0.3)
+    result = solve(problem, prior=Sparse(0.3))
+    assert result.status is Status.NOT_RECOVERED
+    assert result.truth["mse_x"] > 0.1
+
+
+def test_many_nonzeros_that_fit_exactly_say_nothing():
+    """With as many columns as rows, least squares fits any signs; with one less, some of 2^107 signs."""
+    problem = FEW.normalised
+    for nonzeros, grade in ((108, Grade.OPEN), (107, Grade.OPEN), (100, Grade.UNCERTIFIED), (20, Grade.UNCERTIFIED)):
+        chosen = np.argsort(-np.abs(FEW.x0))[:nonzeros]
+        x = np.zeros(120)
+        x[chosen] = np.linalg.lstsq(problem.dense()[0][:, chosen], problem.y * problem.signs, rcond=None)[0]
+        answer = take_as_it_is(problem, x)
+        assert judge(lambda: problem, problem.y, answer._replace(excess=0.0), None).grade is grade
+
+
+def test_least_squares_on_the_columns_of_the_estimate():
+    problem = FEW.normalised
+    rough = problem.x0 * (1 + 1e-3 * np.random.default_rng(0).standard_normal(120))
+    answer, support = settle_nonzeros(problem, rough, None)
+    assert support is None
+    np.testing.assert_allclose(answer.x, problem.x0, atol=1e-13)
+
+
+def test_annealers_say_that_they_keep_the_gaussian_prior():
+    with pytest.raises(InputError, match="pa keeps the Gaussian prior: with another one use vmp or auto"):
+        solve(FEW, solver="pa", prior="sparse")
+    problem = gaussian_instance(60, 1.02, seed=2)
+    stages = solve(problem, prior=Nonnegative(), time_limit=2).stages
+    assert [stages[0].solver, stages[1].solver] == ["vmp", "pa"]
+    assert "without the prior" in stages[1].why
+
+
+def test_few_measurements_need_a_prior():
+    for run in (lambda: solve(FEW), lambda: AMP().run(FEW), lambda: AMP().run_batch([FEW], device="cpu")):
+        with pytest.raises(InputError, match=r"108 measurements.*120 unknowns.*say so with prior") as caught:
+            run()
+        assert "\n" not in str(caught.value)
