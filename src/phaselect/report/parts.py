@@ -31,7 +31,7 @@ PARTS = (
     Part("langevin", "Langevin dynamics", ("success_langevin", "descent")),
     Part("message_passing", "Message passing", ("success_amp", "trajectories", "collapse")),
     Part("solvers", "All solvers, and what they cost", ("solvers", "population", "growth")),
-    Part("limits", "Fewer measurements, other matrices", ("hard_phase", "ensembles", "spectrum_design")),
+    Part("limits", "Fewer measurements, other matrices", ("hard_phase", "ensembles", "spectrum_design", "priors")),
 )
 """Every figure is in one of them."""
 
