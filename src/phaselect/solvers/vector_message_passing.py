@@ -183,7 +183,7 @@ class VectorMessagePassing:
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """The signs are settled, or z is at a fixed point of the last temperature."""
-        settled = exact and row["mse_y"] < self.converged
+        settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
         return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
