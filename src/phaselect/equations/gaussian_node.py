@@ -29,6 +29,9 @@ class GaussianNode(Protocol):
     def signal(self, kept: Array) -> Array:
         """x."""
 
+    def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
+        """Of each x, the diagonal of `(g A^T A + Lam)^-1`; or their mean."""
+
 
 class NodeByGradients(NamedTuple):
     """By conjugate gradients; x itself is kept."""
@@ -55,3 +58,7 @@ class NodeByGradients(NamedTuple):
     def signal(self, kept: Array) -> Array:
         """It is what is kept."""
         return kept
+
+    def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
+        """Their mean."""
+        return eigenvalues.mean_variance_of_x(g, Lam)

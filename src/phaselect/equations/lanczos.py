@@ -26,6 +26,10 @@ class Eigenvalues(NamedTuple):
         """Of a measurement, on average: `(1/M) tr A (g A^T A + Lam)^-1 A^T`."""
         return (self.weights * self.values / (g * self.values + Lam)).sum() / m_rows
 
+    def mean_variance_of_x(self, g: Array, Lam: Array) -> Array:
+        """Of an unknown, on average: `(1/N) tr (g A^T A + Lam)^-1`."""
+        return (self.weights / (g * self.values + Lam)).sum() / self.weights.sum()
+
 
 class _Lanczos(NamedTuple):
     old: Array

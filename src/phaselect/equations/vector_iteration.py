@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.channels import measurement_posterior
+from phaselect.equations.channels import measurement_posterior, misfit
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.lanczos import Eigenvalues
 
@@ -50,3 +50,14 @@ def vector_iteration(
     g = xp.maximum((1 - psi) * (1 / V - 1 / tau) + psi * old.g, LEAST)
     h = (1 - psi) * (mean / V - p / tau) + psi * old.h
     return VectorBeliefs(h, g, z, v, kept)
+
+
+def noise_shown(old: VectorBeliefs, new: VectorBeliefs, y: Array, nu: Array) -> Array:
+    """The variance of the noise on z that an iteration at nu shows: where it is nu, that maximises the evidence.
+
+    Each measurement differs from what all others make of it, p to tau, by `tau + nu` on average.
+    """
+    xp = namespace(y)
+    tau = 1 / xp.maximum(1 / new.v - old.g, LEAST)
+    p = tau * (new.z / new.v - old.h)
+    return misfit(p, tau, y, nu).mean() - tau

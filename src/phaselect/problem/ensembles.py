@@ -183,6 +183,9 @@ class Batch(Protocol):
     def noise_levels(self) -> Sequence[float]:
         """Noise of each in normalised units; 0 for exact data."""
 
+    def noise_of(self, k: int) -> Any:
+        """Variance of the noise of member k, or variances, in the units of its data; 0 for exact data."""
+
     def __len__(self) -> int: ...
 
     def stacked(self, chosen: Sequence[int], device: Any, dtype: str) -> tuple[Normalised, Vector]:
@@ -212,6 +215,10 @@ class InstanceBatch:
     def noise_levels(self) -> Sequence[float]:
         """Noise of each in normalised units."""
         return [problem.noise_level for problem in self.problems]
+
+    def noise_of(self, k: int) -> Any:
+        """See `Batch`."""
+        return self.problems[k].noise_given
 
     def __len__(self) -> int:
         return len(self.problems)
@@ -253,6 +260,10 @@ class GaussianBatch:
     def noise_levels(self) -> Sequence[float]:
         """None has any."""
         return [0.0] * len(self)
+
+    def noise_of(self, k: int) -> Any:
+        """None."""
+        return 0.0
 
     def __len__(self) -> int:
         return len(self.seeds)

@@ -34,6 +34,8 @@ HUGE = 1e300
 """Larger variances cannot be summed."""
 NEGLIGIBLE = 1e-8
 """What counts as zero in y, and in x, over the root mean square."""
+AUTO = "auto"
+"""Noise that is to be learned from the data."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +44,8 @@ class Instance:
 
     A: an array, kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied); an array of
         JAX, which stays on its device; or, for message passing, a linear operator or a pair of functions.
-    noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data.
+    noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data; "auto" where there
+        may be some, the same for all measurements, that solvers are to learn.
     rounding: relative precision of A and y; at least that of the dtypes they are given in.
 
     Rows are weighted where that helps: by 1/|a_i| where data are exact and the norms of the rows uneven, by the inverse
@@ -163,7 +166,7 @@ class Instance:
             spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
             uneven = spread > min(UNEVEN + np.sqrt(2 / self.n), MOST)
             return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)
-        if np.ndim(self.noise) == 0:
+        if np.ndim(self.noise) == 0:  # one variance, or "auto"
             return np.ones(powers.size)
         noise: Vector = self._of_kept(self.noise)
         return np.asarray(np.sqrt(noise.min() / noise))  # not 1 / noise, which may not fit into float64
@@ -175,8 +178,8 @@ class Instance:
 
     @cached_property
     def noise_level(self) -> float:
-        """Variance of the noise in normalised units; 0 for exact data."""
-        if self.noise is None:
+        """Variance of the noise in normalised units; 0 for exact data, and as long as it is to be learned."""
+        if self.noise is None or self.learns_noise:
             return 0.0
         variance = float(np.mean(self.weights**2 * self._of_kept(np.broadcast_to(self.noise, self.y.shape))))
         level = variance / float(self.units.y_scale) ** 2
@@ -185,6 +188,16 @@ class Instance:
                 f"noise = {np.mean(self.noise):g} is not below mean(y^2) = {np.mean(self.y**2):g}: nothing but noise"
             )
         return level
+
+    @property
+    def noise_given(self) -> Any:
+        """The variance, or variances, that are known; 0 if there are none."""
+        return 0.0 if self.noise is None or self.learns_noise else self.noise
+
+    @property
+    def learns_noise(self) -> bool:
+        """Is the noise to be learned from the data?"""
+        return isinstance(self.noise, str)
 
     @cached_property
     def normalised(self) -> Normalised:
@@ -226,19 +239,23 @@ def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
 
 
 def _noise(noise: Any, y: Vector) -> Any:
-    """None for exact data, a positive variance, or one per measurement. Less than the rounding of y is no noise."""
+    """None for exact data, a positive variance, one per measurement, or AUTO. Less than the rounding of y is none."""
     if noise is None:
         return None
+    if isinstance(noise, str | np.ndarray) and str(noise) == AUTO:  # as an array where it was in a file
+        return AUTO
     if np.ma.is_masked(noise):
         raise InputError("noise has masked entries: drop those measurements, or fill them in")
     try:
         variance = np.asarray(noise, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more, or one per measurement") from None
+        raise InputError(
+            f'noise = {shortened(noise)}: give a variance, 0 or more, one per measurement, or "auto"'
+        ) from None
     rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
     if variance.ndim == 0:
         if not 0 <= variance <= HUGE or isinstance(noise, bool | str):
-            raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more")
+            raise InputError(f'noise = {shortened(noise)}: give a variance, 0 or more, or "auto"')
         return float(variance) if variance > rounding else None
     if variance.shape != y.shape:
         raise InputError(f"noise has shape {variance.shape}: give one variance, or {y.size}, one per measurement")

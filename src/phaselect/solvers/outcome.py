@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.backends.interface import Vector
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.protocol import Solver
@@ -69,6 +70,7 @@ class Outcome:
     sweeps: float
     seconds: float
     state: Any = None
+    x_std: Vector | None = None
 
     @property
     def tried(self) -> Tried:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from phaselect.base.checks import shortened
+from phaselect.base.checks import check_seconds, shortened
 from phaselect.base.errors import InputError
 from phaselect.problem.instance import Instance
 from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
 from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
+from phaselect.solvers.unknown_noise import run_on_learned_noise
 
 
 def solve(
@@ -43,8 +44,9 @@ def solve(
     init: an estimate of x (N numbers) or signs (M numbers) to start from.
     seed: of the random numbers; a whole number, or a generator of NumPy's to draw one from.
     time_limit: seconds, checked between short stretches of work.
-    noise: variance of the noise on y, one number or one per measurement, if there is any. The anneal then stops at
-        mu = 1/(2 noise), where the posterior is that of the noisy problem, and no certificate is claimed.
+    noise: variance of the noise on y, one number or one per measurement, if there is any; "auto" to learn whether there
+        is, and how much. The anneal then stops at mu = 1/(2 noise), where the posterior is that of the noisy problem:
+        `result.x_std` is its standard deviation, and no certificate is claimed.
     rounding: relative precision of A and y, where it is less than that of their dtypes, as 1e-6 for six digits.
     progress: called with a `Progress` after each look at a run.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
@@ -61,7 +63,11 @@ def solve(
     if progress is not None and not callable(progress):
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
-    result: Result = chosen.run(problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress)
+    options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit, "progress": progress}
+    if problem.learns_noise:
+        check_seconds(time_limit)
+        return run_on_learned_noise(chosen, problem, schedule, **options)
+    result: Result = chosen.run(problem, schedule, **options)
     return result
 
 

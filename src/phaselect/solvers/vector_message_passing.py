@@ -14,7 +14,7 @@ import numpy as np
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.signs import estimate_columns
-from phaselect.equations.vector_iteration import VectorBeliefs, vector_iteration
+from phaselect.equations.vector_iteration import VectorBeliefs, noise_shown, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_estimate
@@ -29,6 +29,9 @@ FIRM = 1e3
 """Precision of beliefs in signs that are given."""
 PROBES = 2400
 """Random numbers, about, that the eigenvalues are found with, where an SVD does not know them."""
+HELD, STILL = 3.0, 1e-14
+"""Noise learned over that of the schedule from which on it is the noise that holds the anneal; and the mean squared
+change of z in one iteration below which it has come to rest there."""
 
 
 class VectorDraw(NamedTuple):
@@ -50,6 +53,7 @@ class VectorState(NamedTuple):
     sweeps: Array
     mu: Array
     lam: Array
+    noise: Array  # that the last iteration showed, where it is learned
     change: Array  # of z, in the last iteration
     diverged: Array
 
@@ -86,6 +90,7 @@ class VectorMessagePassing:
     name = "vmp"
     state_type = VectorState
     eager = single_flips = needs_entries = False
+    learns_noise = False  # does it go no colder than the noise that the data show? See learned_noise.py
     in_batches = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
@@ -115,6 +120,7 @@ class VectorMessagePassing:
             sweeps=xp.asarray(0),
             mu=xp.asarray(mu, dtype="float64"),
             lam=xp.asarray(lam, dtype="float64"),
+            noise=xp.asarray(0.0),
             change=xp.asarray(np.inf),
             diverged=xp.asarray(False),
         )
@@ -133,11 +139,15 @@ class VectorMessagePassing:
         loops, node = problem.loops, problem.gaussian_node
 
         def iterate(state: VectorState, mu: Array, lam: Array) -> VectorState:
-            old, own = state.beliefs, state.factor * lam
+            old, own, noise = state.beliefs, state.factor * lam, state.noise
+            if self.learns_noise:
+                mu, own = _no_colder(mu, own, noise)
             new = vector_iteration(old, mu, own, state.damping, problem.y, state.eigenvalues, node)
+            if self.learns_noise:
+                noise = noise_shown(old, new, problem.y, 1 / (2 * mu))
             change = ((new.z - old.z) ** 2).mean()
             bad = state.diverged | ~((new.h**2).mean() < np.inf)
-            following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, change=change)
+            following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
 
         def temperature(state: VectorState, mu: Array, lam: Array) -> VectorState:
@@ -151,12 +161,14 @@ class VectorMessagePassing:
         z, x = state.beliefs.z, problem.gaussian_node.signal(state.beliefs.kept)
         row = estimate_columns(problem.y, problem.x0, problem.signs, x, z, state.lam)
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
-        return {"lam": state.lam, **row, "v": state.beliefs.v, "change": state.change, "sweeps": state.sweeps}
+        own = {"noise": state.noise} if self.learns_noise else {}
+        return {"lam": state.lam, **row, "v": state.beliefs.v, **own, "change": state.change, "sweeps": state.sweeps}
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or z is at a fixed point of the last temperature."""
+        """The signs are settled, or z is at a fixed point of the last temperature, or of the noise learned."""
         settled = exact and row["mse_y"] < self.converged
-        return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
+        held = self.learns_noise and row["noise"] > HELD / (2 * row["mu"]) and row["change"] < STILL
+        return Ended.SETTLED if settled or held or (final and row["change"] < STATIONARY) else None
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
         """The estimate of x."""
@@ -169,3 +181,9 @@ class VectorMessagePassing:
     settle = staticmethod(settle_estimate)
     run = run
     run_batch = run_batch
+
+
+def _no_colder(mu: Array, lam: Array, noise: Array) -> tuple[Array, Array]:
+    """The temperature of a schedule, or that of the noise if it is higher, at the same product."""
+    nu = namespace(noise).maximum(1 / (2 * mu), noise)
+    return 1 / (2 * nu), mu * lam * 2 * nu

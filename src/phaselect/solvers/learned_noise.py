@@ -1,0 +1,100 @@
+r"""The noise that data show, and its uncertainty, by vector message passing.
+
+It anneals no further than to the noise that its beliefs show (`noise_shown`), from several starts. Where it comes to
+rest the evidence is largest; in normalised units, with F(nu) the noise that beliefs at rest at nu show and tau as in
+equations/vector_iteration.py, its logarithm has
+
+    first derivative   (M/2) (F - nu)/(tau + nu)^2,        second, at F = nu,   -(M/2) (1 - F')/(tau + nu)^2,
+
+so that two more runs, there and a little to the side, have the maximum and its width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phaselect.equations.lanczos import Eigenvalues
+from phaselect.problem.instance import AUTO, Instance
+from phaselect.problem.schedule import Schedule
+from phaselect.solvers.company import OneByOne
+from phaselect.solvers.protocol import ProgressCallback
+from phaselect.solvers.restarts import Search, Stage
+from phaselect.solvers.result import CUT, FITS, Result
+from phaselect.solvers.vector_message_passing import VectorMessagePassing
+
+STARTS, AGREEING = 8, 2
+"""Starts to learn the noise from, at most, and how many have to come to the same x."""
+ASIDE, COLDER, AT_REST = 0.05, 10.0, 200
+"""How far aside the evidence is looked at, and how far down the noise may come to rest, of what was learned; iterations
+that it may take."""
+SURE = 5.0
+"""Standard deviations from zero from which on noise is believed in."""
+
+
+class LearningNoise(VectorMessagePassing):
+    """Vector message passing that goes no colder than the noise that the data show."""
+
+    learns_noise = True
+
+
+class Learned(NamedTuple):
+    """What was learned of the noise, a variance in the units of the data: `sure` if it cannot well be none at all."""
+
+    noise: float
+    std: float
+    sure: bool
+
+
+def learn(
+    problem: Instance, seed: int, time_limit: float | None = None, progress: ProgressCallback | None = None
+) -> tuple[Learned | None, Result]:
+    """What the data show of their noise, if anything; and the result of vector message passing that learned it."""
+    problem, solver = problem.with_noise(AUTO), LearningNoise(restarts=0)
+    search = Search(OneByOne([problem]), [seed], None, None, time_limit, progress)
+    seen = search.seen[0]
+
+    def stages() -> Iterator[Stage]:
+        while seen.attempts < STARTS and seen.agreeing < AGREEING:
+            yield Stage(solver, solver.default_schedule(), "to learn the noise")
+
+    found = search.run(stages())[0]
+    if found.status in (*FITS, *CUT) or found.state is None:
+        return None, found
+    return _at_maximum(problem, found.state, agreed=seen.agreeing >= AGREEING), found
+
+
+def _at_maximum(problem: Instance, state: Any, agreed: bool) -> Learned | None:
+    """The noise of largest evidence, from where it was learned, with the width of the maximum."""
+    level = float(state.noise)
+    if not 0 < level < 1:
+        return None
+    nu, tau = _at_rest(problem, state, product=1 / (1 - level), least=level / COLDER)
+    if not 0 < nu < 1:
+        return None
+    shown, _ = _at_rest(problem, state, product=1 / (1 - nu), least=nu * (1 + ASIDE))
+    slope, unit = (shown - nu) / (ASIDE * nu), float(problem.units.y_scale) ** 2
+    if slope >= 1:  # no maximum
+        return None
+    width = (tau + nu) / math.sqrt(problem.normalised.m_rows / 2 * (1 - slope))
+    std = max(width, _with_known_signs(nu, state.eigenvalues, problem.normalised.m_rows))
+    return Learned(nu * unit, std * unit, agreed and nu > SURE * std)
+
+
+def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int) -> float:
+    """The standard deviation of the noise that no estimate can beat: of Gaussian data of variances nu + s^2, and nu."""
+    values, weights = map(np.asarray, eigenvalues)
+    unexplained = m_rows - weights.sum()
+    return math.sqrt(2 / float(unexplained / nu**2 + (weights / (nu + values * (1 - nu)) ** 2).sum()))
+
+
+def _at_rest(problem: Instance, state: Any, product: float, least: float) -> tuple[float, float]:
+    """The noise shown by beliefs at rest, at that noise or at the least that is allowed; and tau."""
+    mu = 1 / (2 * least)
+    still = Schedule.fixed_product(product, mu0=mu, mu_max=mu, hold=AT_REST, steps=1, unit="iterations")
+    search = Search(OneByOne([problem]), [0], state=state)
+    end = search.run([Stage(LearningNoise(restarts=0), still)])[0].state
+    return float(end.noise), 1 / (1 / float(end.beliefs.v) - float(end.beliefs.g))
