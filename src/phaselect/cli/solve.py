@@ -11,7 +11,7 @@ import numpy as np
 import phaselect
 from phaselect.base.errors import InputError
 from phaselect.base.files import save_arrays
-from phaselect.cli.console import check_writable, example
+from phaselect.cli.console import check_writable, example, in_options, printed_warnings
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
@@ -121,14 +121,14 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
 def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **options: Any) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
-    with progress_bar() as bar:
+    with progress_bar() as bar, printed_warnings():
         return phaselect.solve(phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options)
 
 
 def _report(result: Result, out: str | None) -> None:
     rival = {} if result.rival is None else {"rival": f"in {out}" if out else "found; --out FILE writes it beside x"}
     lines = {
-        "status": result.message,
+        "status": in_options(result.message),
         **rival,
         "certified": f"{result.certificate or 'no'} (log10 impostors {result.log10_impostors:.1f})",
         "solver": result.solver,

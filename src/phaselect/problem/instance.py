@@ -61,7 +61,7 @@ class Instance:
     rounding: Any = 0.0
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
-    _row_powers: Vector = field(init=False)  # squared norms of those
+    row_powers: Vector = field(init=False)  # squared norms of those
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -83,7 +83,7 @@ class Instance:
                 f"A has {rows} rows{'' if self.kept is None else ' that are not all zeros'} and {columns} columns: "
                 "recovery is impossible in principle unless alpha = rows/columns exceeds 1; add measurements"
             )
-        put("_row_powers", powers if self.kept is None else powers[self.kept])
+        put("row_powers", powers if self.kept is None else powers[self.kept])
         if self.x0 is not None:
             x0 = _check_length(numbers(self.x0, "x0"), columns, "x0")
             if not x0.any():
@@ -161,7 +161,7 @@ class Instance:
     @cached_property
     def weights(self) -> Vector:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i up to a factor."""
-        powers = self._row_powers
+        powers = self.row_powers
         if self.noise is None:
             spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
             uneven = spread > min(UNEVEN + np.sqrt(2 / self.n), MOST)
@@ -174,7 +174,7 @@ class Instance:
     @cached_property
     def units(self) -> Units:
         """What takes the data to normalised units."""
-        return normalised_units(self.weights, self._row_powers, self._of_kept(self.y))
+        return normalised_units(self.weights, self.row_powers, self._of_kept(self.y))
 
     @cached_property
     def noise_level(self) -> float:

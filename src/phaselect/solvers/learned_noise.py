@@ -12,7 +12,7 @@ so that two more runs, there and a little to the side, have the maximum and its 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from phaselect.equations.lanczos import Eigenvalues
 from phaselect.problem.instance import AUTO, Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.company import OneByOne
+from phaselect.solvers.outcome import Tried
 from phaselect.solvers.protocol import ProgressCallback
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import CUT, FITS, Result
@@ -31,6 +32,11 @@ STARTS, AGREEING = 8, 2
 ASIDE, COLDER, AT_REST = 0.05, 10.0, 200
 """How far aside the evidence is looked at, and how far down the noise may come to rest, of what was learned; iterations
 that it may take."""
+ENOUGH, SPARE, SAME, LOUDEST = 1.4, 50, 1e-2, 0.2
+"""Measurements per unknown from which on data that resist may be noisy, measurements beyond the unknowns that it takes
+to tell, how far apart two estimates of the noise may be, relatively, and the largest that is told."""
+SEES_NOISE = "to see whether y is noisy"
+"""Why a stage of a search for exact data learns the noise."""
 SURE = 5.0
 """Standard deviations from zero from which on noise is believed in."""
 
@@ -98,3 +104,24 @@ def _at_rest(problem: Instance, state: Any, product: float, least: float) -> tup
     search = Search(OneByOne([problem]), [0], state=state)
     end = search.run([Stage(LearningNoise(restarts=0), still)])[0].state
     return float(end.noise), 1 / (1 / float(end.beliefs.v) - float(end.beliefs.g))
+
+
+def could_be_noisy(problem: Instance) -> bool:
+    """Could exact data that resist message passing be noisy, and could that be told?
+
+    There are more than enough measurements, and many more than unknowns; and rows are even.
+    """
+    even = bool((problem.weights == problem.weights[0]).all())
+    return problem.noise is None and problem.alpha >= ENOUGH and problem.m_rows - problem.n >= SPARE and even
+
+
+def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
+    """Why exact data are taken for noisy, and what to do, if attempts from two starts came to the same noise."""
+    looks = [one for one in tried if one.attempt.why == SEES_NOISE]
+    if len(looks) < 2 or any(one.mse_y > one.noise for one in looks):  # what is left has to be the noise
+        return ""
+    noise, other = (one.noise for one in looks)
+    if not noise < LOUDEST or abs(other - noise) > SAME * noise:
+        return ""
+    variance = noise * float(problem.units.y_scale) ** 2
+    return f'y looks noisy, with a variance of about {variance:.2g}; if it is, solve(A, y, noise="auto")'

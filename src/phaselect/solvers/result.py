@@ -25,9 +25,7 @@ class Status(Enum):
     UNCERTIFIED = "fits the data exactly; uniqueness not shown"
     AMBIGUOUS = "fits the data exactly, and so does another x, its rival"
     INEXACT = "fits better than chance allows, but not exactly"
-    NOT_RECOVERED = (
-        "not recovered: try more time, another seed, or more measurements; if y is noisy, give noise=variance"
-    )
+    NOT_RECOVERED = 'not recovered: try more time, another seed, or more measurements; if y is noisy, noise="auto"'
     TIME_LIMIT = "out of time before recovery: the best so far; try more time or more measurements"
     INTERRUPTED = "interrupted: the best so far"
     DIVERGED = "diverged: try population or simulated annealing, which work for any A"
@@ -80,7 +78,7 @@ class Result:
 
     noise is the variance, or variances, in the units of the data, that x was computed with, 0 for exact data; noise_std
     its uncertainty where it was learned; x_std the posterior standard deviation of each entry of x, None for exact
-    data, of which a certificate tells all there is to tell.
+    data, of which a certificate tells all there is to tell; warnings are the lines of every `DataWarning`.
     """
 
     x: Vector = field(repr=False)
@@ -103,6 +101,7 @@ class Result:
     noise: Any = 0.0
     noise_std: float | None = None
     x_std: Vector | None = field(repr=False, default=None)
+    warnings: tuple[str, ...] = field(repr=False, default=())
 
     @property
     def certified(self) -> bool:
@@ -124,6 +123,7 @@ class Result:
             "certified": self.certified,
             "certificate": self.certificate,
             "reason": self.reason,
+            "warnings": list(self.warnings),
             "log10_impostors": _plain(self.log10_impostors),
             "mse_y": _plain(self.mse_y),
             "sweeps": self.sweeps,

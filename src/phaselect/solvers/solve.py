@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from phaselect.base.checks import check_seconds, shortened
-from phaselect.base.errors import InputError
+from phaselect.base.errors import DataWarning, InputError
 from phaselect.problem.instance import Instance
+from phaselect.problem.suspicions import suspicions
+from phaselect.solvers.front_door import FrontDoor
+from phaselect.solvers.prospects import poor_prospects
 from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
 from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
@@ -34,7 +39,8 @@ def solve(
     Message passing with restarts is tried first: AMP where A looks like iid entries, vector message passing where it
     does not. Where that fails (few measurements, mostly) population annealing takes over, with more and more copies,
     until the answer is certified, time is out or, without a time limit, the largest population has failed.
-    `result.stages` tells what was tried, why, and how it ended.
+    `result.stages` tells what was tried, why, and how it ended. Data that look like a mistake, or like too few, are
+    warned of (`DataWarning`) before the search begins.
 
     A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a
         linear operator, or an array of JAX, which is worked on where it is: see `Instance`. Or an Instance: leave out y
@@ -63,12 +69,16 @@ def solve(
     if progress is not None and not callable(progress):
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
+    warned = suspicions(problem) + (poor_prospects(problem) if isinstance(chosen, FrontDoor) else ())
+    for line in warned:
+        warnings.warn(line, DataWarning, stacklevel=2)
     options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit, "progress": progress}
     if problem.learns_noise:
         check_seconds(time_limit)
-        return run_on_learned_noise(chosen, problem, schedule, **options)
-    result: Result = chosen.run(problem, schedule, **options)
-    return result
+        result = run_on_learned_noise(chosen, problem, schedule, **options)
+    else:
+        result = chosen.run(problem, schedule, **options)
+    return replace(result, warnings=warned + result.warnings)
 
 
 def _plan(solver: Any, exact: bool) -> Plan:
