@@ -25,7 +25,7 @@ def test_it_is_what_vector_message_passing_comes_to(noise):
     run = VectorMessagePassing().run(problem)
     own, level, beliefs = problem.normalised, problem.noise_level, run.state.beliefs
     z = own.forward(run.x / float(problem.units.x_scale))
-    g = precision_of_data(z, own.y, level, 1 / (1 - level), run.state.eigenvalues, loops)
+    g = precision_of_data(z, own.y, own.powers, level, 1 / (1 - level), run.state.eigenvalues, loops)
     assert g == pytest.approx(float(beliefs.g), rel=1e-3)
     assert g < 1 / level  # with all signs known
 

@@ -45,7 +45,7 @@ def test_an_iteration_is_its_equations():
     problem, old = problem_and_beliefs()
     A, mu, lam, psi = problem.dense()[0], 2.0, 0.4, 0.3
     node = problem.gaussian_node
-    new = vector_iteration(old, mu, lam, psi, problem.y, node.eigenvalues(np.zeros((1, 12))), node)
+    new = vector_iteration(old, mu, lam, psi, problem.y, problem.powers, node.eigenvalues(np.zeros((1, 12))), node)
     inverse = np.linalg.inv(old.g * A.T @ A + mu * lam * np.eye(12))
     z, v = A @ inverse @ A.T @ old.h, np.trace(A @ inverse @ A.T) / 18
     tau = 1 / (1 / v - old.g)
@@ -92,7 +92,7 @@ def test_no_precision_is_lost_or_negative():
     for scale in (1e-9, 1e9):
         problem, old = problem_and_beliefs(scale)
         new = vector_iteration(
-            old, 1e6, 1e-6, 0.3, problem.y, Eigenvalues(np.ones(12), np.ones(12)), problem.gaussian_node
+            old, 1e6, 1e-6, 0.3, problem.y, np.float64(1), Eigenvalues(np.ones(12), np.ones(12)), problem.gaussian_node
         )
         assert new.g > 0
         assert np.isfinite(new.h).all()

@@ -8,11 +8,13 @@ import pytest
 from phaselect import DataWarning, Instance, Status, ensemble_instance, gaussian_instance, solve, theory
 from phaselect.backends.host import in_memory
 from phaselect.solvers.prospects import HIGHEST, OF_IID, poor_prospects, threshold
+from phaselect.theory.bayes import recovery_threshold
+from phaselect.theory.spectra import as_spectrum
 
 
 def test_the_thresholds_are_those_of_the_theory():
-    assert pytest.approx(theory.critical_alpha(), abs=1e-3) == OF_IID
-    assert pytest.approx(theory.critical_alpha(spectrum="orthogonal"), abs=1e-3) == HIGHEST
+    for spectrum, known in (("gaussian", OF_IID), ("orthogonal", HIGHEST)):
+        assert recovery_threshold(as_spectrum(spectrum), 1) == pytest.approx(known, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["toeplitz", "spectrum", "orthogonal"])

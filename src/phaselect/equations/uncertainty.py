@@ -4,9 +4,10 @@ An estimate z of the measurements is the posterior mean of each, given its y and
 (the output channel); and it is that of a Gaussian belief of precision g, and of the prior (the linear part). Where both
 agree on the mean variance,
 
-    v = (1/M) tr A (g A^T A + Lam)^-1 A^T,    tau = 1/(1/v - g),    g = 1/V - 1/tau,    V = mean variance of z,
+    v = (1/M) tr A (g A^T A + Lam)^-1 A^T,    tau = 1/(1/v - g),    g = 1/V - 1/tau,    V = mean variance of z
 
-a fixed point of vector message passing, and `(g A^T A + Lam)^-1` is the covariance of x; with all signs known g = 1/nu.
+(cavity.py has it for uneven rows), a fixed point of vector message passing, `(g A^T A + Lam)^-1` is the covariance of
+x. With all signs known g = 1/nu.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.cavity import LEAST, before, told
 from phaselect.equations.channels import measurement_posterior
 from phaselect.equations.lanczos import Eigenvalues
 
 ITERATIONS, DAMPING, STEPS = 100, 0.5, 5
 """Of g, and of Newton's method for p in each, which goes on from the last."""
-LEAST = 1e-9
-"""Precisions stay above this."""
 
 
 def belief_before(z: Array, tau: Array, y: Array, nu: Array, p: Array, loops: Any) -> Array:
@@ -36,16 +36,17 @@ def belief_before(z: Array, tau: Array, y: Array, nu: Array, p: Array, loops: An
     return loops.repeat(STEPS, step, p)
 
 
-def precision_of_data(z: Array, y: Array, nu: Array, Lam: Array, eigenvalues: Eigenvalues, loops: Any) -> Array:
-    """g, from the measurements z of a Bayes estimate of x."""
+def precision_of_data(
+    z: Array, y: Array, powers: Array, nu: Array, Lam: Array, eigenvalues: Eigenvalues, loops: Any
+) -> Array:
+    """g, from the measurements z of a Bayes estimate of x; powers of the rows as in cavity.py."""
     xp, m_rows, size = namespace(y), y.shape[-1], abs(z)
 
     def step(now: tuple[Array, Array]) -> tuple[Array, Array]:
         g, p = now
-        v = eigenvalues.mean_variance(g, Lam, m_rows)
-        tau = 1 / xp.maximum(1 / v - g, LEAST)
+        tau, _ = before(eigenvalues.mean_variance(g, Lam, m_rows), g, powers)
         p = belief_before(size, tau, y, nu, p, loops)
-        V = measurement_posterior(p, tau, y, nu)[1].mean()
-        return xp.maximum((1 - DAMPING) * (1 / V - 1 / tau) + DAMPING * g, LEAST), p
+        new, _ = told(measurement_posterior(p, tau, y, nu)[1], tau)
+        return xp.maximum((1 - DAMPING) * new + DAMPING * g, LEAST), p
 
     return loops.repeat(ITERATIONS, step, (1 / nu, size))[0]

@@ -15,14 +15,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.cavity import LEAST, before, told
 from phaselect.equations.channels import measurement_posterior, misfit
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.lanczos import Eigenvalues
 
 ENOUGH = 0.1
 """What a gradient may be off, over what an uncertainty sqrt(v) of every measurement makes of it."""
-LEAST = 1e-9
-"""Precisions stay above this."""
 
 
 class VectorBeliefs(NamedTuple):
@@ -37,27 +36,33 @@ class VectorBeliefs(NamedTuple):
 
 
 def vector_iteration(
-    old: VectorBeliefs, mu: Array, lam: Array, psi: Array, y: Array, eigenvalues: Eigenvalues, node: GaussianNode
+    old: VectorBeliefs,
+    mu: Array,
+    lam: Array,
+    psi: Array,
+    y: Array,
+    powers: Array,
+    eigenvalues: Eigenvalues,
+    node: GaussianNode,
 ) -> VectorBeliefs:
-    """One iteration."""
+    """One iteration; powers: of the rows where these are uneven, as in cavity.py, else the number 1."""
     xp, m_rows = namespace(y), y.shape[-1]
     v = eigenvalues.mean_variance(old.g, mu * lam, m_rows)
     z, kept = node.regress(old.h / old.g, mu * lam / old.g, old.kept, ENOUGH * xp.sqrt(v * m_rows))
-    tau = 1 / xp.maximum(1 / v - old.g, LEAST)
-    p = tau * (z / v - old.h)
+    tau, own = before(v, old.g, powers)
+    p = tau * (z / own - old.h)
     mean, variance = measurement_posterior(p, tau, y, 1 / (2 * mu))
-    V = variance.mean()
-    g = xp.maximum((1 - psi) * (1 / V - 1 / tau) + psi * old.g, LEAST)
+    g, V = told(variance, tau)
+    g = xp.maximum((1 - psi) * g + psi * old.g, LEAST)
     h = (1 - psi) * (mean / V - p / tau) + psi * old.h
     return VectorBeliefs(h, g, z, v, kept)
 
 
-def noise_shown(old: VectorBeliefs, new: VectorBeliefs, y: Array, nu: Array) -> Array:
+def noise_shown(old: VectorBeliefs, new: VectorBeliefs, y: Array, powers: Array, nu: Array) -> Array:
     """The variance of the noise on z that an iteration at nu shows: where it is nu, that maximises the evidence.
 
     Each measurement differs from what all others make of it, p to tau, by `tau + nu` on average.
     """
-    xp = namespace(y)
-    tau = 1 / xp.maximum(1 / new.v - old.g, LEAST)
-    p = tau * (new.z / new.v - old.h)
-    return misfit(p, tau, y, nu).mean() - tau
+    tau, own = before(new.v, old.g, powers)
+    weight = 1 / (tau + nu) ** 2
+    return (weight * (misfit(tau * (new.z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()

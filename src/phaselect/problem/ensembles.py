@@ -228,7 +228,8 @@ class InstanceBatch:
         from phaselect.backends.jax.batches import stack
 
         some = [self.problems[k].normalised for k in chosen]
-        *vectors, rounding = (np.stack(parts) for parts in zip(*(one[1:] for one in some), strict=True))
+        parts = zip(*(one[1:] for one in some), strict=True)
+        *vectors, rounding = (np.stack(np.broadcast_arrays(*own)) for own in parts)  # powers may be numbers, and arrays
         vectors.append(np.maximum(rounding, np.finfo(dtype).eps))
         matrix, arrays = stack([one.matrix for one in some], vectors, device, dtype)
         scales = [float(self.problems[k].units.x_scale) for k in chosen]
@@ -275,7 +276,8 @@ class GaussianBatch:
         seeds = np.array([self.seeds[k] for k in chosen], dtype=np.int64)
         matrix, arrays, scale = draw_many(seeds, self.m_rows, self.n, dtype, _STREAMS, device, _normalise)
         scales, y, x0, signs = arrays
-        return Normalised(matrix, scales, y, x0, signs, np.full(len(chosen), matrix.rounding)), scale
+        ones = np.ones(len(chosen))
+        return Normalised(matrix, scales, y, x0, signs, ones, matrix.rounding * ones), scale
 
     def signs_of_all(self, k: int, signs: Vector) -> Vector:
         """See `Batch`."""

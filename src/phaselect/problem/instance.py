@@ -163,13 +163,16 @@ class Instance:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i up to a factor."""
         powers = self.row_powers
         if self.noise is None:
-            spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
-            uneven = spread > min(UNEVEN + np.sqrt(2 / self.n), MOST)
-            return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)
+            return 1 / np.sqrt(powers) if self._uneven(powers) else np.ones(powers.size)
         if np.ndim(self.noise) == 0:  # one variance, or "auto"
             return np.ones(powers.size)
         noise: Vector = self._of_kept(self.noise)
         return np.asarray(np.sqrt(noise.min() / noise))  # not 1 / noise, which may not fit into float64
+
+    def _uneven(self, powers: Vector) -> bool:
+        """Do squared norms of rows differ by more than those of iid entries?"""
+        spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
+        return bool(spread > min(UNEVEN + np.sqrt(2 / self.n), MOST))
 
     @cached_property
     def units(self) -> Units:
@@ -207,7 +210,9 @@ class Instance:
         x0 = np.full(self.n, np.nan) if self.x0 is None else self.x0 / units.x_scale
         signs = np.full(rows, np.nan) if self.signs is None else self._of_kept(self.signs)
         y = units.weight * self._of_kept(self.y) / units.y_scale
-        return Normalised(matrix, units.scale, y, x0, signs, np.float64(self.rounding))
+        powers = units.scale**2 * self.row_powers
+        powers = powers if self._uneven(powers) else np.float64(1)
+        return Normalised(matrix, units.scale, y, x0, signs, powers, np.float64(self.rounding))
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]

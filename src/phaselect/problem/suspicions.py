@@ -30,7 +30,7 @@ def suspicions(problem: Instance) -> tuple[str, ...]:
     y, norms = problem.y[kept], np.sqrt(problem.row_powers)
     if y.size < FEWEST:
         return ()
-    found = _intensities(y, norms) or _outliers(y / norms, kept)
+    found = _intensities(y, norms) or _outliers(y, norms, kept)
     return tuple(filter(None, (found, _clipped(y))))
 
 
@@ -73,13 +73,14 @@ def _clipped(y: Vector) -> str:
     )
 
 
-def _outliers(u: Vector, places: NDArray[np.int64]) -> str:
-    """A few are far beyond all others, which look as they should."""
+def _outliers(y: Vector, norms: Vector, places: NDArray[np.int64]) -> str:
+    """A few are far beyond all others, which look as they should; not by noise on weak rows, which is small."""
+    u, middle = y / norms, np.median(y)
     rest = np.sort(u)[: int((1 - FEW) * u.size)]
-    far = u > FAR * np.sqrt(np.mean(rest**2))
+    far = (u > FAR * np.sqrt(np.mean(rest**2))) & (y > FAR / 2 * middle)
     if not far.any() or _ratio(rest) < ORDINARY:
         return ""
     return (
         f"{far.sum()} of {u.size} values of y are far beyond the others, over the norms of their rows, "
-        f"y[{places[np.argmax(u)]}] above all; if they are mistakes, leave these measurements out"
+        f"y[{places[np.argmax(u * far)]}] above all; if they are mistakes, leave these measurements out"
     )

@@ -191,7 +191,7 @@ def uncertainty(problem: Normalised, x: Array, noise: Array, probes: Array) -> A
     xp, Lam = namespace(problem.y), 1 / (1 - noise)
     node = problem.gaussian_node if problem.matrix.decomposed else NodeByGradients(problem.linear)
     eigenvalues = node.eigenvalues(xp.asarray(probes))
-    g = precision_of_data(problem.forward(x), problem.y, noise, Lam, eigenvalues, problem.loops)
+    g = precision_of_data(problem.forward(x), problem.y, problem.powers, noise, Lam, eigenvalues, problem.loops)
     return xp.sqrt(node.variances(g, Lam, eigenvalues)) + xp.zeros(problem.n)
 
 

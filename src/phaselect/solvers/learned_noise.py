@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.equations.cavity import before
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.problem.instance import AUTO, Instance
 from phaselect.problem.schedule import Schedule
@@ -78,15 +79,17 @@ def _at_maximum(problem: Instance, state: Any, agreed: bool) -> Learned | None:
     level = float(state.noise)
     if not 0 < level < 1:
         return None
-    nu, tau = _at_rest(problem, state, product=1 / (1 - level), least=level / COLDER)
+    rest = _at_rest(problem, state, product=1 / (1 - level), least=level / COLDER)
+    nu, m_rows = float(rest.noise), problem.normalised.m_rows
     if not 0 < nu < 1:
         return None
-    shown, _ = _at_rest(problem, state, product=1 / (1 - nu), least=nu * (1 + ASIDE))
+    shown = float(_at_rest(problem, state, product=1 / (1 - nu), least=nu * (1 + ASIDE)).noise)
     slope, unit = (shown - nu) / (ASIDE * nu), float(problem.units.y_scale) ** 2
     if slope >= 1:  # no maximum
         return None
-    width = (tau + nu) / math.sqrt(problem.normalised.m_rows / 2 * (1 - slope))
-    std = max(width, _with_known_signs(nu, state.eigenvalues, problem.normalised.m_rows))
+    tau, _ = before(*map(np.asarray, (rest.beliefs.v, rest.beliefs.g, problem.normalised.powers)))
+    width = math.sqrt(2 / ((1 - slope) * m_rows * float(np.mean(1 / (tau + nu) ** 2))))
+    std = max(width, _with_known_signs(nu, state.eigenvalues, m_rows))
     return Learned(nu * unit, std * unit, agreed and nu > SURE * std)
 
 
@@ -97,13 +100,12 @@ def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int) -> float
     return math.sqrt(2 / float(unexplained / nu**2 + (weights / (nu + values * (1 - nu)) ** 2).sum()))
 
 
-def _at_rest(problem: Instance, state: Any, product: float, least: float) -> tuple[float, float]:
-    """The noise shown by beliefs at rest, at that noise or at the least that is allowed; and tau."""
+def _at_rest(problem: Instance, state: Any, product: float, least: float) -> Any:
+    """The state at rest, at the noise that it shows or at the least that is allowed."""
     mu = 1 / (2 * least)
     still = Schedule.fixed_product(product, mu0=mu, mu_max=mu, hold=AT_REST, steps=1, unit="iterations")
     search = Search(OneByOne([problem]), [0], state=state)
-    end = search.run([Stage(LearningNoise(restarts=0), still)])[0].state
-    return float(end.noise), 1 / (1 / float(end.beliefs.v) - float(end.beliefs.g))
+    return search.run([Stage(LearningNoise(restarts=0), still)])[0].state
 
 
 def could_be_noisy(problem: Instance) -> bool:

@@ -142,9 +142,9 @@ class VectorMessagePassing:
             old, own, noise = state.beliefs, state.factor * lam, state.noise
             if self.learns_noise:
                 mu, own = _no_colder(mu, own, noise)
-            new = vector_iteration(old, mu, own, state.damping, problem.y, state.eigenvalues, node)
+            new = vector_iteration(old, mu, own, state.damping, problem.y, problem.powers, state.eigenvalues, node)
             if self.learns_noise:
-                noise = noise_shown(old, new, problem.y, 1 / (2 * mu))
+                noise = noise_shown(old, new, problem.y, problem.powers, 1 / (2 * mu))
             change = ((new.z - old.z) ** 2).mean()
             bad = state.diverged | ~((new.h**2).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
