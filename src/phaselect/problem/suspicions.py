@@ -25,26 +25,25 @@ that the others must have."""
 
 
 def suspicions(problem: Instance) -> tuple[str, ...]:
-    """What seems to be wrong with the data of an instance, a line each."""
+    """What seems to be wrong with the data of an instance, a line each; in units in which squares fit into float64."""
     kept = np.arange(problem.m_rows) if problem.kept is None else np.flatnonzero(problem.kept)
-    y, norms = problem.y[kept], np.sqrt(problem.row_powers)
+    y, norms = problem.y[kept] / problem.y.max(), np.sqrt(problem.row_powers / problem.row_powers.max())
     if y.size < FEWEST:
         return ()
     found = _intensities(y, norms) or _outliers(y, norms, kept)
-    return tuple(filter(None, (found, _clipped(y))))
+    return tuple(filter(None, (found, _clipped(problem.y[kept]))))
 
 
 def _ratio(values: Vector) -> float:
-    """mean(v)^2/mean(v^2), in units in which squares fit into float64."""
-    relative = values / values.max()
-    return float(np.mean(relative) ** 2 / np.mean(relative**2))
+    """mean(v)^2/mean(v^2)."""
+    return float(np.mean(values) ** 2 / np.mean(values**2))
 
 
 def _half_normal(values: Vector) -> bool:
     """Do they look like |z| for Gaussian z, by the test of Kolmogorov and Smirnov?"""
     from scipy.special import erf
 
-    ordered = np.sort(values / values.max())
+    ordered = np.sort(values)
     law = erf(ordered / np.sqrt(2 * np.mean(ordered**2)))
     steps = np.arange(values.size + 1) / values.size
     return bool(max(np.max(steps[1:] - law), np.max(law - steps[:-1])) < DISTANCE / np.sqrt(values.size))

@@ -36,6 +36,8 @@ that it may take."""
 ENOUGH, SPARE, SAME, LOUDEST = 1.4, 50, 1e-2, 0.2
 """Measurements per unknown from which on data that resist may be noisy, measurements beyond the unknowns that it takes
 to tell, how far apart two estimates of the noise may be, relatively, and the largest that is told."""
+DIFFERENT = 0.95
+"""Share of the values of noisy data that differ from all others, at least."""
 SEES_NOISE = "to see whether y is noisy"
 """Why a stage of a search for exact data learns the noise."""
 SURE = 5.0
@@ -111,10 +113,13 @@ def _at_rest(problem: Instance, state: Any, product: float, least: float) -> Any
 def could_be_noisy(problem: Instance) -> bool:
     """Could exact data that resist message passing be noisy, and could that be told?
 
-    There are more than enough measurements, and many more than unknowns; and rows are even.
+    There are more than enough measurements, and many more than unknowns; rows are even; and few y are equal, as noise
+    would have made them differ.
     """
+    if problem.noise is not None or problem.alpha < ENOUGH or problem.m_rows - problem.n < SPARE:
+        return False
     even = bool((problem.weights == problem.weights[0]).all())
-    return problem.noise is None and problem.alpha >= ENOUGH and problem.m_rows - problem.n >= SPARE and even
+    return even and np.unique(problem.y).size > DIFFERENT * problem.m_rows
 
 
 def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
