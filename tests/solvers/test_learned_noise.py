@@ -50,7 +50,7 @@ def test_it_is_then_as_if_it_had_been_given():
     assert [stage.why for stage in learned.stages][1] == "to learn the noise"
 
 
-@pytest.mark.parametrize("problem", [gaussian_instance(100, 1.5, seed=0), ensemble_instance("sparse", 80, 2, seed=0)])
+@pytest.mark.parametrize("problem", [gaussian_instance(50, 1.6, seed=0), ensemble_instance("sparse", 60, 2, seed=0)])
 @pytest.mark.parametrize("solver", ["auto", "vmp", "pa"])
 def test_exact_data_are_recovered_and_certified(problem, solver):
     result = solve(problem, noise="auto", solver=solver)
@@ -105,3 +105,19 @@ def test_a_run_wants_numbers():
     for run in (AMP().run, lambda problem: AMP().run_batch([problem])):
         with pytest.raises(InputError, match="learns it"):
             run(NOISY.with_noise("auto"))
+
+
+@pytest.mark.parametrize("looks", [1, 6, 18])
+def test_an_interrupt_ends_it_with_the_best_so_far(looks):
+    """In the attempts for exact data, while the noise is learned, and at the end."""
+
+    def progress(_):
+        nonlocal looks
+        looks -= 1
+        if looks == 0:
+            raise KeyboardInterrupt
+
+    result = solve(NOISY, noise="auto", progress=progress)
+    assert looks == 0
+    assert result.status is Status.INTERRUPTED
+    assert np.isfinite(result.x).all()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from phaselect.solvers.company import OneByOne
 from phaselect.solvers.outcome import Tried
 from phaselect.solvers.protocol import ProgressCallback
 from phaselect.solvers.restarts import Search, Stage
-from phaselect.solvers.result import CUT, FITS, Result
+from phaselect.solvers.result import CUT, FITS, Result, Status
 from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
 STARTS, AGREEING = 8, 2
@@ -73,7 +74,10 @@ def learn(
     found = search.run(stages())[0]
     if found.status in (*FITS, *CUT) or found.state is None:
         return None, found
-    return _at_maximum(problem, found.state, agreed=seen.agreeing >= AGREEING), found
+    try:
+        return _at_maximum(problem, found.state, agreed=seen.agreeing >= AGREEING), found
+    except KeyboardInterrupt:
+        return None, replace(found, status=Status.INTERRUPTED)
 
 
 def _at_maximum(problem: Instance, state: Any, agreed: bool) -> Learned | None:
@@ -107,7 +111,10 @@ def _at_rest(problem: Instance, state: Any, product: float, least: float) -> Any
     mu = 1 / (2 * least)
     still = Schedule.fixed_product(product, mu0=mu, mu_max=mu, hold=AT_REST, steps=1, unit="iterations")
     search = Search(OneByOne([problem]), [0], state=state)
-    return search.run([Stage(LearningNoise(restarts=0), still)])[0].state
+    found = search.run([Stage(LearningNoise(restarts=0), still)])[0]
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return found.state
 
 
 def could_be_noisy(problem: Instance) -> bool:
@@ -124,7 +131,7 @@ def could_be_noisy(problem: Instance) -> bool:
 
 def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
     """Why exact data are taken for noisy, and what to do, if attempts from two starts came to the same noise."""
-    looks = [one for one in tried if one.attempt.why == SEES_NOISE]
+    looks = [one for one in tried if one.attempt.why == SEES_NOISE][:2]
     if len(looks) < 2 or any(one.mse_y > one.noise for one in looks):  # what is left has to be the noise
         return ""
     noise, other = (one.noise for one in looks)

@@ -7,9 +7,11 @@ nobody can be sure of it, the search goes on for exact data before it is used.
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 from typing import Any
 
+from phaselect.base.errors import DataWarning
 from phaselect.problem.instance import Instance
 from phaselect.problem.streams import check_seed
 from phaselect.solvers.company import OneByOne
@@ -55,17 +57,21 @@ def run_on_learned_noise(
         result = solver.run(one, schedule, **own)
         return replace(result, stages=tried + result.stages, seconds=patience.spent)
 
-    first = _as_exact(exact, seed, patience.left(), progress)
-    if first.status in FITS:
-        return run(exact, start=first.x if init is None else init)
-    tried += first.stages
-    learned, learning = learn(problem, seed, patience.left(), progress)
-    tried += learning.stages
-    for one in (first, learning):
-        if one.status in CUT:
-            return replace(one, stages=tried, seconds=patience.spent)
+    learned, found = None, _as_exact(exact, seed, patience.left(), progress)
+    tried += found.stages
+    if found.status not in (*FITS, *CUT):
+        learned, found = learn(problem, seed, patience.left(), progress)
+        tried += found.stages
+    if found.status in CUT:
+        return replace(found, stages=tried, seconds=patience.spent)
+    if found.status in FITS:
+        return run(exact, start=found.x if init is None else init)
     if learned is None or not learned.sure:
-        result = run(exact, 1.0 if learned is None else 0.5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of noise, which the user has thought of
+            result = run(exact, 1.0 if learned is None else 0.5)
+        if result.warnings:
+            result = replace(result, reason="", warnings=())
         if learned is None or result.status in (*FITS, Status.INTERRUPTED):
             return result
     doubt = "" if learned.sure else "the noise is a guess, as searches from several starts do not agree on x"
