@@ -18,7 +18,7 @@ from phaselect.cli.main import COMMANDS
 from phaselect.figures.gallery import FIGURES
 
 SOURCE = Path(phaselect.__file__).parent
-ROOMS = ("base", "equations", "backends", "problem", "solvers", "theory", "experiments", "figures", "report", "cli")
+ROOMS = ("base", "equations", "backends", "problem", "theory", "solvers", "experiments", "figures", "report", "cli")
 """In the order the data flow: a room imports only from itself and from rooms before it."""
 HEAVY = ["numba", "scipy", "jax", "matplotlib", "dask", "distributed", "sklearn", "pandas", "pyarrow"]
 """What nobody should wait for who does not use it."""

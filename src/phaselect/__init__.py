@@ -6,7 +6,7 @@ TYPE_CHECKING = False  # for a type checker it is true; `typing` itself takes lo
 
 if TYPE_CHECKING:
     from phaselect import theory
-    from phaselect.base.errors import InputError
+    from phaselect.base.errors import DataWarning, InputError
     from phaselect.equations.priors import Nonnegative, Sparse
     from phaselect.problem import ensembles
     from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
@@ -26,6 +26,7 @@ __all__ = [
     "AMP",
     "AlternatingMinimisation",
     "Certificate",
+    "DataWarning",
     "InputError",
     "Instance",
     "Langevin",
@@ -54,6 +55,7 @@ _HOMES = {
     "AMP": "phaselect.solvers.message_passing",
     "AlternatingMinimisation": "phaselect.solvers.baselines",
     "Certificate": "phaselect.solvers.result",
+    "DataWarning": "phaselect.base.errors",
     "InputError": "phaselect.base.errors",
     "Instance": "phaselect.problem.instance",
     "Langevin": "phaselect.solvers.langevin",

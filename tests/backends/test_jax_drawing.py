@@ -24,7 +24,7 @@ def drawn(seeds, chosen=None, dtype="float32"):
 
 def test_drawn_instances_are_the_paper_s():
     """iid Gaussian A of variance 1/N, x0 of norm sqrt(N), magnitudes of `A x0`, in normalised units."""
-    A, (scales, y, normalised_x0, signs, rounding), x_scale = drawn(SEEDS)
+    A, (scales, y, normalised_x0, signs, _, rounding), x_scale = drawn(SEEDS)
     np.testing.assert_array_equal(rounding, np.finfo(np.float32).eps)
     assert A.shape == (12, ROWS, N)
     assert A.dtype == "float32"

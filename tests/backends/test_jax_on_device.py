@@ -43,7 +43,7 @@ def test_a_copy_in_memory_for_what_cannot_be_compiled():
 
 def products(problem, x, z):
     residual = problem.y - problem.forward(x)
-    beliefs = x, 0.7, 0.5, 0.3, z, residual
+    beliefs = x, 0.7, 0.5, 1.5, 0.3, z, residual
     linear, stack = problem.linear, jnp.stack([residual, z])
     slope = linear.adjoint(stack)
     correct = linear.correct[0](stack, slope, jnp.zeros(2), nothing_seen(slope))

@@ -117,7 +117,7 @@ def test_products_with_the_copy(half):
 
 
 def measured_in_a_pass(problem, close):
-    start = X, 1.0, 0.5, 0.0, 0 * problem.y, 0 * problem.y
+    start = X, 1.0, 1.0, 1.0, 0.0, 0 * problem.y, 0 * problem.y
     return problem.with_message_pass(close, lambda pass_over: pass_over(*start)[0])
 
 

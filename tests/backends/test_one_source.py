@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from phaselect import Instance
+from phaselect.backends.host import in_memory
+from phaselect.equations import vector_iteration as vector_iteration_module
 from phaselect.equations.amp_iteration import Beliefs, iteration
 from phaselect.equations.arrays import namespace
 from phaselect.equations.greedy import greedy_flips
+from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.langevin_step import kick_size, langevin_step
 from phaselect.equations.least_squares import Systems, least_squares
 from phaselect.equations.regression import sign_columns
 from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import estimate_columns, sign_overlap
+from phaselect.equations.vector_iteration import VectorBeliefs, noise_shown, vector_iteration
 from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import examine, influence, refine_estimate, refine_signs, take_as_it_is, truth
 from tests.backends.shapes import PROBLEM, ROWS, N, random_signs, result_of, there
@@ -211,18 +215,35 @@ def iterate(problem, beliefs, mu, lam, psi):
     return problem.with_message_pass(False, partial(iteration, beliefs, mu, lam, psi))
 
 
-def test_an_iteration_of_message_passing():
+@pytest.mark.parametrize("noise", [None, np.geomspace(1e-3, 1e-1, ROWS)], ids=["even rows", "uneven rows"])
+def test_an_iteration_of_message_passing(noise):
     """From somewhere on the way, each quantity different from any other; and the formula, written out."""
     old, mu, lam, psi = Beliefs(X, np.float64(0.7), np.float64(0.9), W, G, Z), 900.0, 2e-3, 0.3
-    new = agree(iterate, old, mu, lam, psi)
-    own = in_other_units().normalised
+    problem = in_other_units().with_noise(noise)
+    new = agree(iterate, old, mu, lam, psi, problem=problem)
+    own = problem.normalised
     A, y = own.scale[:, None] * own.matrix.entries(), own.y
+    rho = 1.0 if noise is None else (A**2).sum(axis=1)
     Vd = 0.7 * 0.7 + 0.3 * 0.9
-    c = 1 / (1 / (2 * mu) + Vd)
-    w = 0.7 * (A @ X - 0.7 * G) + 0.3 * W
+    c = 1 / (1 / (2 * mu) + rho * Vd)
+    w = 0.7 * (A @ X - 0.7 * rho * G) + 0.3 * W
     g = c * (y * np.tanh(c * y * w) - w)
-    chi = np.sum(c - (c * y) ** 2 / np.cosh(c * y * w) ** 2) / N
+    chi = np.sum(rho * (c - (c * y) ** 2 / np.cosh(c * y * w) ** 2)) / N
     x = (A.T @ g + max(chi, 0) * X) / (mu * lam + max(chi, 0))
     expected = Beliefs(x, 1 / (mu * lam + max(chi, 0)), Vd, w, g, A @ X)
     for name, one, other in zip(Beliefs._fields, new, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+
+
+def shown(problem, beliefs, mu, lam):
+    eigenvalues, node = Eigenvalues(np.linspace(0.2, 3, N), np.ones(N)), problem.gaussian_node
+    new = vector_iteration(beliefs, mu, lam, 0.3, problem.y, problem.powers, eigenvalues, node)
+    return new.h, new.g, noise_shown(beliefs, new, problem.y, problem.powers, 1 / (2 * mu))
+
+
+def test_the_noise_that_vector_message_passing_shows_on_uneven_rows(monkeypatch):
+    monkeypatch.setattr(in_memory, "WORTH_AN_SVD", 0)
+    monkeypatch.setattr(vector_iteration_module, "ENOUGH", 1e-9)
+    problem = in_other_units().with_noise(np.geomspace(1e-3, 1e-1, ROWS))
+    beliefs = VectorBeliefs(Z, np.float64(0.7), W, np.float64(0.9), X)
+    agree(shown, beliefs, 20.0, 0.05, problem=problem, error=1e-6)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import phaselect
+from phaselect.solvers import front_door
 from tests.cli.program import run
 
 PROGRAM = [sys.executable, "-m", "phaselect"]
@@ -59,6 +60,25 @@ def test_every_solver_by_name_and_json(folder, solver):
     assert 0 <= record["truth"]["m"] <= 1.5
 
 
+def test_noise_that_is_not_known(folder, monkeypatch):
+    """Told of on stderr, in the words of the command line, before the search is over; learned with --noise auto."""
+    monkeypatch.setattr(front_door, "LADDER", ())
+    made = run("generate", "--n", 60, "--alpha", 2.5, "--noise", 0.01, "--out", "noisy.npz", cwd=folder)
+    assert "--noise 0.01" in made.stdout
+    done = run("solve", "noisy.npz", cwd=folder)
+    assert done.stderr.startswith("warning: y looks noisy, with a variance of about 0.009")
+    assert "if it is, --noise auto" in done.stderr
+    assert "if it is, --noise auto" in done.stdout
+    done = run("solve", "noisy.npz", "--noise", "auto", "--out", "x.npz", cwd=folder)
+    report = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    variance, spread = map(float, report["noise"].split(" +- "))
+    assert abs(variance - 0.01) < 3 * spread
+    with np.load(folder / "x.npz") as saved:
+        assert saved["noise"] == pytest.approx(variance, rel=1e-3)
+        assert saved["noise_std"] == pytest.approx(spread, rel=1e-1)
+        assert np.sqrt(np.mean(saved["x_std"] ** 2)) == pytest.approx(float(report["x_std"]), rel=1e-3)
+
+
 def test_a_user_s_own_files(folder):
     problem = phaselect.load(folder / "inst.npz")
     np.savetxt(folder / "A.csv", problem.A, delimiter=",")
@@ -78,6 +98,7 @@ def test_a_user_s_own_files(folder):
         (["solve", "inst.npz", "--time-limit", -1], "time_limit"),
         (["solve", "inst.npz", "--seed", -1], "seed"),
         (["solve", "inst.npz", "--noise", -0.1, "--solver", "sa"], "a variance, 0 or more"),
+        (["solve", "inst.npz", "--noise", "loud"], "'loud' is not a valid float"),
         (["solve", "wide.npz", "--out", "never.npz"], "alpha = M/N exceeds 1"),
         (["solve", "inst.npz", "--out", "no/such/folder/x.npz"], "cannot write"),
         (["solve", "inst.npz", "--out", "inst.npz"], "would overwrite the data"),
@@ -172,7 +193,7 @@ def test_rounded_data_are_said_to_be(tmp_path):
     problem = phaselect.gaussian_instance(60, 2.0, seed=0)
     np.savetxt(tmp_path / "A.csv", problem.A, delimiter=",", fmt="%.6e")
     np.savetxt(tmp_path / "y.csv", problem.y, delimiter=",", fmt="%.6e")
-    assert "if data are rounded, give rounding=" in run("solve", "A.csv", "y.csv", cwd=tmp_path).stdout
+    assert "if data are rounded, give --rounding 1e-6" in run("solve", "A.csv", "y.csv", cwd=tmp_path).stdout
     assert "recovered" in run("solve", "A.csv", "y.csv", "--rounding", "1e-6", cwd=tmp_path).stdout
 
 

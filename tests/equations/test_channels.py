@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from phaselect.equations.channels import input_channel, output_channel_with, phi_in, phi_out
+from phaselect.equations.channels import input_channel, misfit, output_channel_with, phi_in, phi_out
 
 STEP = 1e-4
 output_channel = output_channel_with(np.tanh)
@@ -36,3 +36,15 @@ def test_phi_in_is_the_log_partition_of_a_gaussian_prior():
     prior = np.exp(-product * x**2 / 2)
     integral = np.sum(prior * np.exp(B * x - precision * x**2 / 2)) / np.sum(prior)
     assert phi_in(B, precision, product) == pytest.approx(np.log(integral), rel=1e-9)
+
+
+@pytest.mark.parametrize(("p", "tau", "y", "nu"), [(0.3, 0.5, 0.8, 0.2), (-0.1, 1.0, 1.3, 0.01), (2.0, 0.1, 0.2, 1.0)])
+def test_the_evidence_of_noise_grows_with_the_misfit(p, tau, y, nu):
+    """d log p(y)/d nu = (misfit - s2)/(2 s2^2), with s2 = tau + nu the variance of S y - p."""
+
+    def evidence(nu):
+        return float(phi_out(p, y, 1 / (tau + nu))) - 0.5 * np.log(tau + nu)
+
+    slope = (evidence(nu + 1e-6) - evidence(nu - 1e-6)) / 2e-6
+    s2 = tau + nu
+    assert slope == pytest.approx((float(misfit(np.float64(p), tau, y, nu)) - s2) / (2 * s2**2), rel=1e-6)

@@ -46,7 +46,8 @@ def test_an_iteration_is_its_equations():
     problem, old = problem_and_beliefs()
     A, mu, lam, psi = problem.dense()[0], 2.0, 0.4, 0.3
     node = problem.gaussian_node
-    new = vector_iteration(old, mu, lam, psi, problem.y, node.eigenvalues(np.zeros((1, 12))), node, Gaussian())
+    eigenvalues = node.eigenvalues(np.zeros((1, 12)))
+    new = vector_iteration(old, mu, lam, psi, problem.y, problem.powers, eigenvalues, node, Gaussian())
     inverse = np.linalg.inv(old.g * A.T @ A + mu * lam * np.eye(12))
     z, v = A @ inverse @ A.T @ old.h, np.trace(A @ inverse @ A.T) / 18
     tau = 1 / (1 / v - old.g)
@@ -69,7 +70,8 @@ def test_an_iteration_with_a_prior_is_its_equations():
     signal = SignalBeliefs(rng.standard_normal(n), np.float64(1.7), np.zeros(n), np.zeros(n), np.float64(0.3), 1.1)
     old = VectorBeliefs(rng.standard_normal(m_rows), np.float64(0.7), np.zeros(m_rows), 1.0, np.zeros(n), signal)
     node = problem.gaussian_node
-    new = vector_iteration(old, mu, lam, psi, problem.y, node.eigenvalues(np.zeros((1, n))), node, prior)
+    given = problem.powers, node.eigenvalues(np.zeros((1, n))), node, prior
+    new = vector_iteration(old, mu, lam, psi, problem.y, *given)
     inverse = np.linalg.inv(0.7 * A.T @ A + 1.7 * np.eye(n))
     x, v_x = inverse @ (A.T @ old.h + 1.7 * signal.mean), np.trace(inverse) / n
     z, v = A @ x, np.trace(A @ inverse @ A.T) / m_rows
@@ -119,7 +121,7 @@ def test_no_precision_is_lost_or_negative():
     """Beliefs that are weak, or very firm, stay finite."""
     for scale in (1e-9, 1e9):
         problem, old = problem_and_beliefs(scale)
-        eigenvalues = Eigenvalues(np.ones(12), np.ones(12))
-        new = vector_iteration(old, 1e6, 1e-6, 0.3, problem.y, eigenvalues, problem.gaussian_node, Gaussian())
+        given = np.float64(1), Eigenvalues(np.ones(12), np.ones(12)), problem.gaussian_node, Gaussian()
+        new = vector_iteration(old, 1e6, 1e-6, 0.3, problem.y, *given)
         assert new.g > 0
         assert np.isfinite(new.h).all()

@@ -15,7 +15,7 @@ def test_what_a_seed_means_stays():
     """Numbers of a purpose are part of every stored result: a change here is a change of all of them."""
     assert {purpose.name: int(purpose) for purpose in Purpose} == {
         "MATRIX": 1, "SIGNAL": 2, "NOISE": 3, "TEST_SET": 4, "RUN": 5, "CHAIN": 6, "RANK_PROBE": 7,
-        "ENUMERATION": 8, "ROWS": 9, "LIKENESS": 10,
+        "ENUMERATION": 8, "ROWS": 9, "LIKENESS": 10, "TRACE": 11,
     }  # fmt: skip
     expected = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(5, 2))).random(3)
     np.testing.assert_array_equal(stream(3, Purpose.RUN, 2).random(3), expected)

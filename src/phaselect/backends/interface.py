@@ -118,10 +118,10 @@ class Matrix(Protocol):
     def apply_magnitudes(self, x: Array) -> Array:
         """`|A| |x|` in float64, or an estimate where entries cannot be had."""
 
-    def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
+    def with_message_pass(self, scale: Array, powers: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
         """`use` of a pass of message passing over the rows of A times scale.
 
-        close: is the fit so good that all digits count?
+        powers: squared norms of these, where they are uneven, else 1. close: is the fit so good that all digits count?
         """
 
     def linear(self, scale: Array) -> Linear:

@@ -1,4 +1,4 @@
-"""The exceptions a user sees, for bad input and for a computation of the theory that did not converge; their texts."""
+"""The exceptions and warnings that a user sees: for bad input, and for theory that did not converge; their texts."""
 
 
 def printable(text: str) -> str:
@@ -8,6 +8,10 @@ def printable(text: str) -> str:
 
 class InputError(ValueError):
     """The data, file or option given is wrong; the message says what, and what to do, in one line."""
+
+
+class DataWarning(UserWarning):
+    """The data look as if something were wrong with them, or too few; the message says what, in one line."""
 
 
 class TooLarge(InputError):

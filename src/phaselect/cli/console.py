@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.errors import InputError, printable
+from phaselect.base.errors import DataWarning, InputError, printable
 from phaselect.base.tables import Table
 from phaselect.cli import interrupts
 
@@ -53,6 +55,24 @@ class OneLineErrors(click.Group):
             context.exit(_complain(f"interrupted{interrupt}", interrupts.exit_code()))
         finally:
             interrupts.command_ended()
+
+
+def in_options(text: str) -> str:
+    """A message of the library in the words of the command line: `--noise auto` instead of `noise="auto"`."""
+    return re.sub(r"""(?:solve\(A, y, )?\b(noise|rounding)="?([\w.+-]*\w)"?\)?""", r"--\1 \2", text)
+
+
+@contextmanager
+def printed_warnings() -> Iterator[None]:
+    """What is wrong with data, as soon as it is known, in a line on stderr."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        click.echo(f"warning: {in_options(str(message))}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _usage(error: click.UsageError) -> int:

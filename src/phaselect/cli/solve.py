@@ -11,7 +11,7 @@ import numpy as np
 import phaselect
 from phaselect.base.errors import InputError
 from phaselect.base.files import save_arrays
-from phaselect.cli.console import check_writable, example
+from phaselect.cli.console import check_writable, example, in_options, printed_warnings
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
@@ -20,6 +20,16 @@ from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
     from phaselect import Result
+
+
+class Noise(click.ParamType[Any]):
+    """A variance, or "auto"."""
+
+    name = "variance|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """What `phaselect.solve` takes."""
+        return value if value == "auto" else click.FLOAT.convert(value, param, context)
 
 
 @example(
@@ -58,6 +68,7 @@ def generate(ensemble: str, out: str, **options: Any) -> None:
     "phaselect solve inst.npz",
     "phaselect solve inst.npz --solver pa --time-limit 60 --out x.npz",
     "phaselect solve A.csv y.csv --json",
+    "phaselect solve noisy.npz --noise auto",
     "phaselect solve large.npz --device gpu",
     "phaselect solve sparse.npz --prior sparse",
 )
@@ -74,7 +85,7 @@ def generate(ensemble: str, out: str, **options: Any) -> None:
 @click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), help="Precision of A there; float32 by default.")
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
-@click.option("--noise", type=float, help="Variance of the noise on y, if any.")
+@click.option("--noise", type=Noise(), help="Variance of the noise on y, if any; auto to learn it.")
 @click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
 @click.option(
     "--prior",
@@ -86,7 +97,7 @@ def generate(ensemble: str, out: str, **options: Any) -> None:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Write x, signs, certified, certificate, and a rival if one was found, to this .npz file.",
+    help="Write x, signs, certified, certificate and noise to this .npz file; x_std, noise_std and a rival if known.",
 )
 @click.pass_context
 def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out: str | None, **options: Any) -> None:
@@ -104,9 +115,10 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
         raise InputError(f"--out {out} would overwrite the data: give another name")
     result = _solve(files, **options)
     if out is not None:
-        rival = {} if result.rival is None else {"rival": result.rival}
         trust = {"certified": np.array(result.certified), "certificate": np.array(str(result.certificate or ""))}
-        save_arrays(out, {"x": result.x, "signs": result.signs, **trust, **rival})
+        known = {name: getattr(result, name) for name in ("noise", "noise_std", "x_std", "rival")}
+        known = {name: np.asarray(value) for name, value in known.items() if value is not None}
+        save_arrays(out, {"x": result.x, "signs": result.signs, **trust, **known})
     if as_json:
         click.echo(result.to_json())
     else:
@@ -118,20 +130,29 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
 def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **options: Any) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
-    with progress_bar() as bar:
+    with progress_bar() as bar, printed_warnings():
         return phaselect.solve(phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options)
 
 
 def _report(result: Result, out: str | None) -> None:
     rival = {} if result.rival is None else {"rival": f"in {out}" if out else "found; --out FILE writes it beside x"}
     lines = {
-        "status": result.message,
+        "status": in_options(result.message),
         **rival,
         "certified": f"{result.certificate or 'no'} (log10 impostors {result.log10_impostors:.1f})",
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",
+        **_noise(result),
         "seconds": f"{result.seconds:.2f}",
         **{name: f"{value:.6g}" for name, value in result.truth.items()},
     }
     for name, text in lines.items():
         click.echo(f"{name:10}{text}")
+
+
+def _noise(result: Result) -> dict[str, str]:
+    """The noise, and what it leaves open of x."""
+    if result.x_std is None:
+        return {}
+    spread = "" if result.noise_std is None else f" +- {result.noise_std:.2g}"
+    return {"noise": f"{np.mean(result.noise):.4g}{spread}", "x_std": f"{np.sqrt(np.mean(result.x_std**2)):.4g}"}

@@ -6,6 +6,8 @@ With nu = 1/(2 mu), Lam = mu*lam and damping psi on (V, w), not on x:
     g, curvature = output channel;  chi = max(0, sum(curvature)/N)
     x <- (A^T g + chi x)/(Lam + chi);      V <- 1/(Lam + chi)
 
+where rows have uneven norms, with rho_i times V and Vd at row i, and rho_i times its curvature, rho_i = |a_i|^2.
+
 Everything between `A x` and `A^T g` is local to a row of A: a pass over A does it all.
 """
 
@@ -18,7 +20,7 @@ from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.channels import input_channel, local_update_with, output_channel_with
 
 Pass = Callable[..., tuple[Any, Any, Any, Any, Any]]
-"""A pass over A: from (x, V, c, psi, w, g) to `A x`, the new w and g, `A^T g` and the sum of the curvatures."""
+"""A pass over A: from (x, V, Vd, nu, psi, w, g) to `A x`, the new w and g, `A^T g` and the sum of the curvatures."""
 
 
 class Beliefs(NamedTuple):
@@ -35,8 +37,7 @@ class Beliefs(NamedTuple):
 def iteration(old: Beliefs, mu: Array, lam: Array, psi: Array, pass_over: Pass) -> Beliefs:
     """One iteration; psi = 0 in the first, which has nothing to be damped with."""
     V_damped = (1 - psi) * old.V + psi * old.V_damped
-    c = 1 / (1 / (2 * mu) + V_damped)
-    z, w, g, back, curvature = pass_over(old.x, old.V, c, psi, old.w, old.g)
+    z, w, g, back, curvature = pass_over(old.x, old.V, V_damped, 1 / (2 * mu), psi, old.w, old.g)
     chi = curvature / old.x.shape[-1]
     chi = chi * (chi > 0)
     x, V = input_channel(back + chi * old.x, chi, mu * lam)
@@ -48,13 +49,15 @@ def diverged(x: Array) -> Array:
     return ~((x**2).mean() < 1e6)
 
 
-def pass_by_products(forward: Callable[[Any], Any], adjoint: Callable[[Any], Any], y: Array) -> Pass:
+def pass_by_products(
+    forward: Callable[[Any], Any], adjoint: Callable[[Any], Any], y: Array, powers: Array | float = 1.0
+) -> Pass:
     """A pass over A as two products."""
     local_update = local_update_with(output_channel_with(namespace(y).tanh))
 
-    def pass_over(x: Array, V: Array, c: Array, psi: Array, w: Array, g: Array) -> tuple[Any, ...]:
+    def pass_over(x: Array, V: Array, Vd: Array, nu: Array, psi: Array, w: Array, g: Array) -> tuple[Any, ...]:
         z = forward(x)
-        w, g, curvature = local_update(z, y, w, g, V, c, psi)
-        return z, w, g, adjoint(g), curvature.sum()
+        w, g, curvature = local_update(z, y, w, g, powers * V, 1 / (nu + powers * Vd), psi)
+        return z, w, g, adjoint(g), (powers * curvature).sum()
 
     return pass_over

@@ -63,6 +63,12 @@ def measurement_posterior(p: Array, tau: Array, y: Array, nu: Array) -> tuple[Ar
     return v * (p / tau + y * t / nu), v + (v * y / nu) ** 2 * (1 - t * t)
 
 
+def misfit(p: Array, tau: Array, y: Array, nu: Array) -> Array:
+    """`E (S y - p)^2` over the sign of a measurement that was believed to be p to tau, before its y was seen."""
+    t = namespace(p).tanh(y * abs(p) / (tau + nu))
+    return (y - abs(p)) ** 2 + 2 * y * abs(p) * (1 - t)
+
+
 def phi_in(B: Numbers, precision: float, product: float) -> Numbers:
     """Input log-partition of a Gaussian prior of precision `product = mu*lam`."""
     total = precision + product

@@ -32,6 +32,9 @@ class GaussianNode(Protocol):
     def measure(self, x: Array) -> Array:
         """`A x`."""
 
+    def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
+        """Of each x, the diagonal of `(g A^T A + Lam)^-1`; or their mean."""
+
 
 class NodeByGradients(NamedTuple):
     """By conjugate gradients; x itself is kept."""
@@ -62,3 +65,7 @@ class NodeByGradients(NamedTuple):
     def measure(self, x: Array) -> Array:
         """One product."""
         return self.linear.forward(x[None])[0]
+
+    def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
+        """Their mean."""
+        return eigenvalues.mean_variance_of_x(g, Lam, eigenvalues.weights.sum())

@@ -16,15 +16,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.channels import measurement_posterior
+from phaselect.equations.cavity import LEAST, before, told
+from phaselect.equations.channels import measurement_posterior, misfit
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.priors import Prior
 
 ENOUGH = 0.1
 """What a gradient may be off, over what an uncertainty sqrt(v) of every measurement makes of it."""
-LEAST = 1e-9
-"""Precisions stay above this."""
 
 
 class SignalBeliefs(NamedTuple):
@@ -56,22 +55,23 @@ def vector_iteration(
     lam: Array,
     psi: Array,
     y: Array,
+    powers: Array,
     eigenvalues: Eigenvalues,
     node: GaussianNode,
     prior: Prior,
 ) -> VectorBeliefs:
-    """One iteration."""
+    """One iteration; powers: of the rows where these are uneven, as in cavity.py, else the number 1."""
     xp, m_rows, signal = namespace(y), y.shape[-1], old.signal
     precision, offset = (signal.precision, node.measure(signal.mean)) if signal else (mu * lam, 0.0)
     v = eigenvalues.mean_variance(old.g, precision, m_rows)
     enough = ENOUGH * xp.sqrt(v * m_rows)
     z, kept = node.regress(old.h / old.g - offset, precision / old.g, old.kept, enough)
     z = z + offset
-    tau = 1 / xp.maximum(1 / v - old.g, LEAST)
-    p = tau * (z / v - old.h)
+    tau, own = before(v, old.g, powers)
+    p = tau * (z / own - old.h)
     mean, variance = measurement_posterior(p, tau, y, 1 / (2 * mu))
-    V = variance.mean()
-    g = xp.maximum((1 - psi) * (1 / V - 1 / tau) + psi * old.g, LEAST)
+    g, V = told(variance, tau)
+    g = xp.maximum((1 - psi) * g + psi * old.g, LEAST)
     h = (1 - psi) * (mean / V - p / tau) + psi * old.h
     if signal:
         x = signal.mean + node.signal(kept)
@@ -83,11 +83,21 @@ def vector_iteration(
 def from_prior(old: SignalBeliefs, x: Array, v: Array, Lam: Array, psi: Array, prior: Prior) -> SignalBeliefs:
     """What the prior tells of x, when the linear part made it x, to a variance v."""
     xp = namespace(x)
-    told = xp.maximum(1 / v - old.precision, LEAST)
-    r = (x / v - old.precision * old.mean) / told
-    found = prior.posterior(r, 1 / told, old.power / Lam, old.density)
+    known = xp.maximum(1 / v - old.precision, LEAST)
+    r = (x / v - old.precision * old.mean) / known
+    found = prior.posterior(r, 1 / known, old.power / Lam, old.density)
     V = found.variance.mean()
-    precision = xp.maximum((1 - psi) * (1 / V - told) + psi * old.precision, LEAST)
-    mean = ((1 - psi) * (found.mean / V - told * r) + psi * old.precision * old.mean) / precision
+    precision = xp.maximum((1 - psi) * (1 / V - known) + psi * old.precision, LEAST)
+    mean = ((1 - psi) * (found.mean / V - known * r) + psi * old.precision * old.mean) / precision
     density = (1 - psi) * found.density + psi * old.density
     return SignalBeliefs(mean, precision, found.mean, found.nonzero, density, old.power)
+
+
+def noise_shown(old: VectorBeliefs, new: VectorBeliefs, y: Array, powers: Array, nu: Array) -> Array:
+    """The variance of the noise on z that an iteration at nu shows: where it is nu, that maximises the evidence.
+
+    Each measurement differs from what all others make of it, p to tau, by `tau + nu` on average.
+    """
+    tau, own = before(new.v, old.g, powers)
+    weight = 1 / (tau + nu) ** 2
+    return (weight * (misfit(tau * (new.z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()

@@ -185,6 +185,9 @@ class Batch(Protocol):
     def noise_levels(self) -> Sequence[float]:
         """Noise of each in normalised units; 0 for exact data."""
 
+    def noise_of(self, k: int) -> Any:
+        """Variance of the noise of member k, or variances, in the units of its data; 0 for exact data."""
+
     def __len__(self) -> int: ...
 
     def stacked(self, chosen: Sequence[int], device: Any, dtype: str) -> tuple[Normalised, Vector]:
@@ -215,6 +218,10 @@ class InstanceBatch:
         """Noise of each in normalised units."""
         return [problem.noise_level for problem in self.problems]
 
+    def noise_of(self, k: int) -> Any:
+        """See `Batch`."""
+        return self.problems[k].noise_given
+
     def __len__(self) -> int:
         return len(self.problems)
 
@@ -223,7 +230,8 @@ class InstanceBatch:
         from phaselect.backends.jax.batches import stack
 
         some = [self.problems[k].normalised for k in chosen]
-        *vectors, rounding = (np.stack(parts) for parts in zip(*(one[1:] for one in some), strict=True))
+        parts = zip(*(one[1:] for one in some), strict=True)
+        *vectors, rounding = (np.stack(np.broadcast_arrays(*own)) for own in parts)  # powers may be numbers, and arrays
         vectors.append(np.maximum(rounding, np.finfo(dtype).eps))
         matrix, arrays = stack([one.matrix for one in some], vectors, device, dtype)
         scales = [float(self.problems[k].units.x_scale) for k in chosen]
@@ -256,6 +264,10 @@ class GaussianBatch:
         """None has any."""
         return [0.0] * len(self)
 
+    def noise_of(self, k: int) -> Any:
+        """None."""
+        return 0.0
+
     def __len__(self) -> int:
         return len(self.seeds)
 
@@ -266,7 +278,8 @@ class GaussianBatch:
         seeds = np.array([self.seeds[k] for k in chosen], dtype=np.int64)
         matrix, arrays, scale = draw_many(seeds, self.m_rows, self.n, dtype, _STREAMS, device, _normalise)
         scales, y, x0, signs = arrays
-        return Normalised(matrix, scales, y, x0, signs, np.full(len(chosen), matrix.rounding)), scale
+        ones = np.ones(len(chosen))
+        return Normalised(matrix, scales, y, x0, signs, ones, matrix.rounding * ones), scale
 
     def signs_of_all(self, k: int, signs: Vector) -> Vector:
         """See `Batch`."""

@@ -34,6 +34,8 @@ HUGE = 1e300
 """Larger variances cannot be summed."""
 NEGLIGIBLE = 1e-8
 """What counts as zero in y, and in x, over the root mean square."""
+AUTO = "auto"
+"""Noise that is to be learned from the data."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +44,8 @@ class Instance:
 
     A: an array, kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied); an array of
         JAX, which stays on its device; or, for message passing, a linear operator or a pair of functions.
-    noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data.
+    noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data; "auto" where there
+        may be some, the same for all measurements, that solvers are to learn.
     rounding: relative precision of A and y; at least that of the dtypes they are given in.
 
     Rows are weighted where that helps: by 1/|a_i| where data are exact and the norms of the rows uneven, by the inverse
@@ -58,7 +61,7 @@ class Instance:
     rounding: Any = 0.0
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
-    _row_powers: Vector = field(init=False)  # squared norms of those
+    row_powers: Vector = field(init=False)  # squared norms of those
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -74,7 +77,7 @@ class Instance:
         put("kept", _kept(powers, y, self.noise is None))
         put("matrix", matrix)
         columns = matrix.shape[1]
-        put("_row_powers", powers if self.kept is None else powers[self.kept])
+        put("row_powers", powers if self.kept is None else powers[self.kept])
         if self.x0 is not None:
             x0 = _check_length(numbers(self.x0, "x0"), columns, "x0")
             if not x0.any():
@@ -152,25 +155,28 @@ class Instance:
     @cached_property
     def weights(self) -> Vector:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i up to a factor."""
-        powers = self._row_powers
+        powers = self.row_powers
         if self.noise is None:
-            spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
-            uneven = spread > min(UNEVEN + np.sqrt(2 / self.n), MOST)
-            return 1 / np.sqrt(powers) if uneven else np.ones(powers.size)
-        if np.ndim(self.noise) == 0:
+            return 1 / np.sqrt(powers) if self._uneven(powers) else np.ones(powers.size)
+        if np.ndim(self.noise) == 0:  # one variance, or "auto"
             return np.ones(powers.size)
         noise: Vector = self._of_kept(self.noise)
         return np.asarray(np.sqrt(noise.min() / noise))  # not 1 / noise, which may not fit into float64
 
+    def _uneven(self, powers: Vector) -> bool:
+        """Do squared norms of rows differ by more than those of iid entries?"""
+        spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
+        return bool(spread > min(UNEVEN + np.sqrt(2 / self.n), MOST))
+
     @cached_property
     def units(self) -> Units:
         """What takes the data to normalised units."""
-        return normalised_units(self.weights, self._row_powers, self._of_kept(self.y))
+        return normalised_units(self.weights, self.row_powers, self._of_kept(self.y))
 
     @cached_property
     def noise_level(self) -> float:
-        """Variance of the noise in normalised units; 0 for exact data."""
-        if self.noise is None:
+        """Variance of the noise in normalised units; 0 for exact data, and as long as it is to be learned."""
+        if self.noise is None or self.learns_noise:
             return 0.0
         variance = float(np.mean(self.weights**2 * self._of_kept(np.broadcast_to(self.noise, self.y.shape))))
         level = variance / float(self.units.y_scale) ** 2
@@ -180,6 +186,16 @@ class Instance:
             )
         return level
 
+    @property
+    def noise_given(self) -> Any:
+        """The variance, or variances, that are known; 0 if there are none."""
+        return 0.0 if self.noise is None or self.learns_noise else self.noise
+
+    @property
+    def learns_noise(self) -> bool:
+        """Is the noise to be learned from the data?"""
+        return isinstance(self.noise, str)
+
     @cached_property
     def normalised(self) -> Normalised:
         """The problem as solvers see it."""
@@ -188,7 +204,9 @@ class Instance:
         x0 = np.full(self.n, np.nan) if self.x0 is None else self.x0 / units.x_scale
         signs = np.full(rows, np.nan) if self.signs is None else self._of_kept(self.signs)
         y = units.weight * self._of_kept(self.y) / units.y_scale
-        return Normalised(matrix, units.scale, y, x0, signs, np.float64(self.rounding))
+        powers = units.scale**2 * self.row_powers
+        powers = powers if self._uneven(powers) else np.float64(1)
+        return Normalised(matrix, units.scale, y, x0, signs, powers, np.float64(self.rounding))
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]
@@ -220,19 +238,23 @@ def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
 
 
 def _noise(noise: Any, y: Vector) -> Any:
-    """None for exact data, a positive variance, or one per measurement. Less than the rounding of y is no noise."""
+    """None for exact data, a positive variance, one per measurement, or AUTO. Less than the rounding of y is none."""
     if noise is None:
         return None
+    if isinstance(noise, str | np.ndarray) and str(noise) == AUTO:  # as an array where it was in a file
+        return AUTO
     if np.ma.is_masked(noise):
         raise InputError("noise has masked entries: drop those measurements, or fill them in")
     try:
         variance = np.asarray(noise, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more, or one per measurement") from None
+        raise InputError(
+            f'noise = {shortened(noise)}: give a variance, 0 or more, one per measurement, or "auto"'
+        ) from None
     rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
     if variance.ndim == 0:
         if not 0 <= variance <= HUGE or isinstance(noise, bool | str):
-            raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more")
+            raise InputError(f'noise = {shortened(noise)}: give a variance, 0 or more, or "auto"')
         return float(variance) if variance > rounding else None
     if variance.shape != y.shape:
         raise InputError(f"noise has shape {variance.shape}: give one variance, or {y.size}, one per measurement")

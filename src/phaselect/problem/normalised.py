@@ -25,6 +25,7 @@ class Normalised(NamedTuple):
     y: Array  # (M,)
     x0: Array  # (N,)
     signs: Array  # (M,)
+    powers: Array  # (M,): squared norms of the rows times scale, where they are uneven, else the number 1
     rounding: Array  # relative precision of the data
 
     @property
@@ -56,7 +57,7 @@ class Normalised(NamedTuple):
 
     def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:
         """`use` of a pass of message passing over A; close: is the fit so good that all digits count?"""
-        return self.matrix.with_message_pass(self.scale, self.y, close, use)
+        return self.matrix.with_message_pass(self.scale, self.powers, self.y, close, use)
 
     @property
     def linear(self) -> Linear:

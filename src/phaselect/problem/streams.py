@@ -24,6 +24,7 @@ class Purpose(IntEnum):
     ENUMERATION = 8
     ROWS = 9
     LIKENESS = 10
+    TRACE = 11
 
 
 def stream(seed: int, purpose: Purpose, *more: int) -> np.random.Generator:

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from phaselect.equations.arrays import in_memory
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
+from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate.judge import probes
-from phaselect.solvers.finish import Answer, Probe, Support, examine, take_as_it_is, truth
+from phaselect.solvers.finish import Answer, Probe, Support, examine, take_as_it_is, truth, uncertainty
 from phaselect.solvers.protocol import Solver, Start
 
 Columns = dict[str, NDArray[Any]]
+PROBES = 2400
+"""Random numbers, about, that sums over the eigenvalues of `A^T A` are found with."""
 
 
 class Place(Protocol):
@@ -220,6 +223,14 @@ class Cohort:
         """How answers compare with the truth; nan where it is not known."""
         own = self.place.spread(answers.x), self.place.spread(answers.signs)
         found: Columns = self.place.gathered(self._call(truth, *own))
+        return found
+
+    def uncertainty(self, x: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
+        """Standard deviations of x, each at its own noise."""
+        rng = stream(0, Purpose.TRACE, self.problem.n)
+        probes = 2.0 * rng.integers(2, size=(-(-PROBES // self.problem.n), self.problem.n)) - 1.0
+        own = self.place.spread(x), self.place.spread(noise)
+        found: NDArray[Any] = self.place.gathered(self._call(uncertainty, *own, shared=[probes]))
         return found
 
     def member(self, k: int) -> Normalised:

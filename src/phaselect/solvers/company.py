@@ -24,6 +24,9 @@ class Company(Protocol):
     def noise_levels(self) -> Sequence[float]:
         """Noise of each in normalised units; 0 for exact data."""
 
+    def noise_of(self, k: int) -> Any:
+        """Variance of the noise of member k in the units of its data, or variances; 0 for exact data."""
+
     @property
     def shape(self) -> tuple[int, int]:
         """Measurements and unknowns of each."""
@@ -52,6 +55,10 @@ class OneByOne:
     def noise_levels(self) -> Sequence[float]:
         """See `Company`."""
         return [problem.noise_level for problem in self.problems]
+
+    def noise_of(self, k: int) -> Any:
+        """See `Company`."""
+        return self.problems[k].noise_given
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,6 +101,10 @@ class BatchOnDevice:
     def noise_levels(self) -> Sequence[float]:
         """See `Company`."""
         return self.batch.noise_levels
+
+    def noise_of(self, k: int) -> Any:
+        """See `Company`."""
+        return self.batch.noise_of(k)
 
     @property
     def shape(self) -> tuple[int, int]:

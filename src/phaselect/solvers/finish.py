@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.coincidences import structured, structured_influence
+from phaselect.equations.gaussian_node import NodeByGradients
 from phaselect.equations.least_squares import HUGE, Fit, Spectrum, Systems, least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
+from phaselect.equations.uncertainty import precision_of_data
 from phaselect.problem.normalised import Normalised
 
 WORTH_REFINING = 1e-3
@@ -203,6 +205,18 @@ def influence(problem: Normalised, i: Array) -> Array:
     unit = 1.0 * (xp.arange(problem.m_rows) == i)[None]
     systems = Systems(unit, xp.zeros((1, problem.n)), xp.asarray([problem.matrix.accuracy.ties]))
     return least_squares(problem.linear, systems)[0].z[0]
+
+
+def uncertainty(problem: Normalised, x: Array, noise: Array, probes: Array) -> Array:
+    """Posterior standard deviation of each entry of a Bayes estimate; without an SVD the root of their mean variance.
+
+    probes: random signs that the eigenvalues of `A^T A` are found with, where there is none.
+    """
+    xp, Lam = namespace(problem.y), 1 / (1 - noise)
+    node = problem.gaussian_node if problem.matrix.decomposed else NodeByGradients(problem.linear)
+    eigenvalues = node.eigenvalues(xp.asarray(probes))
+    g = precision_of_data(problem.forward(x), problem.y, problem.powers, noise, Lam, eigenvalues, problem.loops)
+    return xp.sqrt(node.variances(g, Lam, eigenvalues)) + xp.zeros(problem.n)
 
 
 def truth(problem: Normalised, x: Array, signs: Array) -> dict[str, Array]:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import DataWarning, InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.priors import GAUSSIAN, Prior
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import unlike_iid
 from phaselect.problem.streams import check_seed
 from phaselect.solvers.company import OneByOne
+from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
+from phaselect.solvers.outcome import Tried
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.protocol import ProgressCallback, Solver
 from phaselect.solvers.restarts import Search, Stage
-from phaselect.solvers.result import Result
+from phaselect.solvers.result import FITS, Result
 from phaselect.solvers.run import check_problem, check_rows, starting_point
 from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
@@ -84,10 +87,18 @@ class FrontDoor:
         check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian)
         start, _ = starting_point(problem, init, self.name, None)
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
-        return search.run(self.plan(problem, timed=time_limit is not None))[0]
+        result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
+        noisy = noise_suspected(problem, search.tried[0])
+        if not noisy or result.status in FITS:
+            return result
+        return replace(result, reason=noisy, warnings=(noisy,))
 
-    def plan(self, problem: Instance, timed: bool) -> Iterator[Stage]:
-        """What to try, in order; with a time limit the last population is tried again until it strikes."""
+    def plan(self, problem: Instance, timed: bool, tried: Sequence[Tried] = ()) -> Iterator[Stage]:
+        """What to try, in order; with a time limit the last population is tried again until it strikes.
+
+        tried: what has been tried, as it grows. Where it looks as if data were noisy, the user is told before the
+        longer part begins.
+        """
         level, matrix = problem.noise_level, problem.matrix
 
         def chosen(stage: Stage, why: str = "") -> Stage:
@@ -95,6 +106,11 @@ class FrontDoor:
 
         first, why = self.first(problem)
         yield chosen(first, why)
+        if could_be_noisy(problem):
+            learning = LearningNoise(restarts=0, prior=self.prior)
+            yield from [Stage(learning, learning.default_schedule(), SEES_NOISE)] * 2
+            if noisy := noise_suspected(problem, tried):
+                warnings.warn(noisy, DataWarning, stacklevel=2)
         if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
             if first is self.iid:
                 yield chosen(self.other, "there is no room for the couplings that populations need")

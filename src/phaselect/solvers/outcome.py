@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.backends.interface import Vector
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.protocol import Solver
@@ -43,6 +44,7 @@ class Tried(NamedTuple):
     ended: Ended
     mse_y: float
     seconds: float
+    noise: float  # learned, in normalised units, or nan
 
 
 def stages_of(tried: Sequence[Tried]) -> tuple[StageRecord, ...]:
@@ -69,11 +71,13 @@ class Outcome:
     sweeps: float
     seconds: float
     state: Any = None
+    x_std: Vector | None = None
 
     @property
     def tried(self) -> Tried:
         """What is kept of it in any case."""
-        return Tried(self.attempt, self.ended, self.judged.mse_y, self.seconds)
+        noise = self.rows[-1].get("noise", np.nan) if self.rows else np.nan
+        return Tried(self.attempt, self.ended, self.judged.mse_y, self.seconds, noise)
 
     @property
     def grade(self) -> Grade:
@@ -156,6 +160,6 @@ class Seen:
         if status is Status.INEXACT and self.best is not None:
             return (
                 f"{self.best.judged.mse_y:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} "
-                "searches came to it; if data are rounded, give rounding=1e-6 or so, if noisy, noise=variance"
+                'searches came to it; if data are rounded, give rounding=1e-6 or so, if noisy, noise="auto"'
             )
         return self.best.judged.reason if status is Status.UNCERTIFIED and self.best is not None else ""

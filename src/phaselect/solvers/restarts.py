@@ -135,6 +135,9 @@ class Search:
                 interrupted = True
                 answers, support = finished(cohort, found, self.exact)
             truths, ys = cohort.truth(answers), cohort.measurements()
+            levels = np.array([self.company.noise_levels[k] for k in part])
+            unknown = self.exact or attempt.solver.takes_few  # another prior has another spread
+            spreads = None if unknown else cohort.uncertainty(answers.x, levels)
             share = (time.perf_counter() - began) / len(part)
             return [
                 Outcome(
@@ -146,6 +149,7 @@ class Search:
                     truth={name: float(values[k]) for name, values in truths.items() if np.isfinite(values[k])},
                     sweeps=history.sweeps,
                     seconds=share,
+                    x_std=None if spreads is None else spreads[k],
                     state=loop.state if isinstance(cohort.place, Alone) and len(self.company) == 1 else None,
                 )
                 for k, history in enumerate(histories)
@@ -201,6 +205,8 @@ class Search:
             reason=self.seen[k].reason(status),
             stages=stages_of(self.tried[k]),
             rival=None if one.judged.rival is None else one.judged.rival * self.company.x_scale(k),
+            noise=self.company.noise_of(k),
+            x_std=None if one.x_std is None else one.x_std * self.company.x_scale(k),
         )
 
 

@@ -25,14 +25,18 @@ class Status(Enum):
     UNCERTIFIED = "fits the data exactly; uniqueness not shown"
     AMBIGUOUS = "fits the data exactly, and so does another x, its rival"
     INEXACT = "fits better than chance allows, but not exactly"
-    NOT_RECOVERED = (
-        "not recovered: try more time, another seed, or more measurements; if y is noisy, give noise=variance"
-    )
+    NOT_RECOVERED = 'not recovered: try more time, another seed, or more measurements; if y is noisy, noise="auto"'
     TIME_LIMIT = "out of time before recovery: the best so far; try more time or more measurements"
     INTERRUPTED = "interrupted: the best so far"
     DIVERGED = "diverged: try population or simulated annealing, which work for any A"
     ESTIMATE = "estimate for noisy data: no certificate exists"
     POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
+
+
+FITS = (Status.RECOVERED, Status.UNCERTIFIED, Status.AMBIGUOUS)
+"""Exact data, exactly."""
+CUT = (Status.TIME_LIMIT, Status.INTERRUPTED)
+"""Not allowed to come to its own end."""
 
 
 class Certificate(StrEnum):
@@ -71,6 +75,10 @@ class Result:
     were weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per
     look at the run; `state`, with the rest of a schedule, is a checkpoint, and `solver.run(problem, rest,
     init=result.state)` goes on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
+
+    noise is the variance, or variances, in the units of the data, that x was computed with, 0 for exact data; noise_std
+    its uncertainty where it was learned; x_std the posterior standard deviation of each entry of x, None for exact
+    data, of which a certificate tells all there is to tell; warnings are the lines of every `DataWarning`.
     """
 
     x: Vector = field(repr=False)
@@ -90,6 +98,10 @@ class Result:
     reason: str = ""
     rival: Vector | None = field(repr=False, default=None)
     stages: tuple[StageRecord, ...] = field(repr=False, default=())
+    noise: Any = 0.0
+    noise_std: float | None = None
+    x_std: Vector | None = field(repr=False, default=None)
+    warnings: tuple[str, ...] = field(repr=False, default=())
 
     @property
     def certified(self) -> bool:
@@ -111,6 +123,7 @@ class Result:
             "certified": self.certified,
             "certificate": self.certificate,
             "reason": self.reason,
+            "warnings": list(self.warnings),
             "log10_impostors": _plain(self.log10_impostors),
             "mse_y": _plain(self.mse_y),
             "sweeps": self.sweeps,
@@ -119,6 +132,9 @@ class Result:
             "schedule": self.schedule.to_dict(),
             "stages": [{name: _plain(value) for name, value in one._asdict().items()} for one in self.stages],
             "x": self.x.tolist(),
+            "x_std": None if self.x_std is None else self.x_std.tolist(),
+            "noise": np.asarray(self.noise).tolist(),
+            "noise_std": self.noise_std,
             "rival": None if self.rival is None else self.rival.tolist(),
             "signs": self.signs.astype(int).tolist(),
             "truth": {name: _plain(value) for name, value in self.truth.items()},

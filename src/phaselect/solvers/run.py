@@ -84,6 +84,8 @@ def run_batch(
     """
     check_plan(schedule, time_limit)
     batch = as_batch(problems)
+    for problem in batch.problems if isinstance(batch, InstanceBatch) else ():
+        check_noise(problem)
     own = problems.seeds if isinstance(problems, GaussianBatch) else range(len(batch))
     seeds = checked_seeds(own if seeds is None else seeds)
     if len(seeds) != len(batch):
@@ -115,7 +117,17 @@ def check_problem(problem: Any, schedule: Any, time_limit: Any, noise: Any) -> I
     check_plan(schedule, time_limit)
     if time_limit is not None and problem.matrix.processes > 1:
         raise InputError("time_limit: processes that share A must stop together, and their clocks differ; leave it out")
-    return problem.with_noise(noise)
+    with_noise: Instance = problem.with_noise(noise)
+    check_noise(with_noise)
+    return with_noise
+
+
+def check_noise(problem: Instance) -> None:
+    """A run needs to know the noise."""
+    if problem.learns_noise:
+        raise InputError(
+            'noise = "auto": solve(problem, solver=..., noise="auto") learns it, and runs any solver on it'
+        )
 
 
 def check_plan(schedule: Any, time_limit: Any) -> None:

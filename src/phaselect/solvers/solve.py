@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from phaselect.base.checks import shortened
-from phaselect.base.errors import InputError
+from phaselect.base.checks import check_seconds, shortened
+from phaselect.base.errors import DataWarning, InputError
 from phaselect.equations.priors import Prior, as_prior
 from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
+from phaselect.problem.suspicions import suspicions
+from phaselect.solvers.front_door import FrontDoor
+from phaselect.solvers.prospects import poor_prospects
 from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
 from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
+from phaselect.solvers.unknown_noise import run_on_learned_noise
+from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
 
 def solve(
@@ -37,7 +43,8 @@ def solve(
     Message passing with restarts is tried first: AMP where A looks like iid entries, vector message passing where it
     does not. Where that fails (few measurements, mostly) population annealing takes over, with more and more copies,
     until the answer is certified, time is out or, without a time limit, the largest population has failed.
-    `result.stages` tells what was tried, why, and how it ended.
+    `result.stages` tells what was tried, why, and how it ended. Data that look like a mistake, or like too few, are
+    warned of (`DataWarning`) before the search begins.
 
     A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a
         linear operator, or an array of JAX, which is worked on where it is: see `Instance`. Or an Instance: leave out y
@@ -47,8 +54,9 @@ def solve(
     init: an estimate of x (N numbers) or signs (M numbers) to start from.
     seed: of the random numbers; a whole number, or a generator of NumPy's to draw one from.
     time_limit: seconds, checked between short stretches of work.
-    noise: variance of the noise on y, one number or one per measurement, if there is any. The anneal then stops at
-        mu = 1/(2 noise), where the posterior is that of the noisy problem, and no certificate is claimed.
+    noise: variance of the noise on y, one number or one per measurement, if there is any; "auto" to learn whether there
+        is, and how much. The anneal then stops at mu = 1/(2 noise), where the posterior is that of the noisy problem:
+        `result.x_std` is its standard deviation, and no certificate is claimed.
     rounding: relative precision of A and y, where it is less than that of their dtypes, as 1e-6 for six digits.
     prior: what is known of x beyond A and y: "gaussian" for nothing, `Sparse(density)` or "sparse" if most entries are
         zero, `Nonnegative()` or "nonnegative". Vector message passing uses it, population annealing does not. A sparse
@@ -69,8 +77,17 @@ def solve(
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
     chosen, schedule = with_prior(chosen, schedule, as_prior(prior))
-    result: Result = chosen.run(problem, schedule, seed=seed, init=init, time_limit=time_limit, progress=progress)
-    return result
+    foreseen = isinstance(chosen, FrontDoor) and chosen.prior.gaussian
+    warned = suspicions(problem) + (poor_prospects(problem) if foreseen else ())
+    for line in warned:
+        warnings.warn(line, DataWarning, stacklevel=2)
+    options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit, "progress": progress}
+    if problem.learns_noise:
+        check_seconds(time_limit)
+        result = run_on_learned_noise(chosen, problem, schedule, **options)
+    else:
+        result = chosen.run(problem, schedule, **options)
+    return replace(result, warnings=warned + result.warnings)
 
 
 def _plan(solver: Any, exact: bool) -> Plan:
@@ -89,9 +106,6 @@ def _plan(solver: Any, exact: bool) -> Plan:
 
 def with_prior(solver: Any, schedule: Schedule | None, prior: Prior) -> Plan:
     """The same with another prior than the Gaussian one, if it can be had."""
-    from phaselect.solvers.front_door import FrontDoor
-    from phaselect.solvers.vector_message_passing import VectorMessagePassing
-
     if prior.gaussian:
         return solver, schedule
     if not isinstance(solver, FrontDoor | VectorMessagePassing):

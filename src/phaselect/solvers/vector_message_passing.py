@@ -16,7 +16,7 @@ from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.priors import GAUSSIAN, Prior, as_prior
 from phaselect.equations.signs import estimate_columns, signs_of
-from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, vector_iteration
+from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_shown, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_estimate, settle_nonzeros
@@ -30,6 +30,9 @@ WEAK, DEFINITE, FIRM = 1e-2, 1.0, 1e3
 signs that are given."""
 PROBES = 2400
 """Random numbers, about, that the eigenvalues are found with, where an SVD does not know them."""
+HELD, STILL = 3.0, 1e-14
+"""Noise learned over that of the schedule from which on it is the noise that holds the anneal; and the mean squared
+change of z in one iteration below which it has come to rest there."""
 
 
 class VectorDraw(NamedTuple):
@@ -52,6 +55,7 @@ class VectorState(NamedTuple):
     sweeps: Array
     mu: Array
     lam: Array
+    noise: Array  # that the last iteration showed, where it is learned
     change: Array  # of z, in the last iteration
     diverged: Array
 
@@ -91,6 +95,7 @@ class VectorMessagePassing:
     name = "vmp"
     state_type = VectorState
     eager = single_flips = needs_entries = False
+    learns_noise = False  # does it go no colder than the noise that the data show? See learned_noise.py
     in_batches = True
 
     @property
@@ -129,6 +134,7 @@ class VectorMessagePassing:
             sweeps=xp.asarray(0),
             mu=xp.asarray(mu, dtype="float64"),
             lam=xp.asarray(lam, dtype="float64"),
+            noise=xp.asarray(0.0),
             change=xp.asarray(np.inf),
             diverged=xp.asarray(False),
         )
@@ -159,11 +165,16 @@ class VectorMessagePassing:
         loops, node = problem.loops, problem.gaussian_node
 
         def iterate(state: VectorState, mu: Array, lam: Array) -> VectorState:
-            old, own = state.beliefs, state.factor * lam
-            new = vector_iteration(old, mu, own, state.damping, problem.y, state.eigenvalues, node, self.prior)
+            old, own, noise = state.beliefs, state.factor * lam, state.noise
+            if self.learns_noise:
+                mu, own = _no_colder(mu, own, noise)
+            given = problem.y, problem.powers, state.eigenvalues, node, self.prior
+            new = vector_iteration(old, mu, own, state.damping, *given)
+            if self.learns_noise:
+                noise = noise_shown(old, new, problem.y, problem.powers, 1 / (2 * mu))
             change = ((new.z - old.z) ** 2).mean()
             bad = state.diverged | ~((new.h**2).mean() < np.inf)
-            following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, change=change)
+            following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
 
         def temperature(state: VectorState, mu: Array, lam: Array) -> VectorState:
@@ -179,12 +190,14 @@ class VectorMessagePassing:
         z = node.measure(x) if signal else state.beliefs.z  # the linear part fits whatever it is told, if M < N
         row = estimate_columns(problem.y, problem.x0, problem.signs, x, z, state.lam)
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
-        return {"lam": state.lam, **row, "v": state.beliefs.v, "change": state.change, "sweeps": state.sweeps}
+        own = {"noise": state.noise} if self.learns_noise else {}
+        return {"lam": state.lam, **row, "v": state.beliefs.v, **own, "change": state.change, "sweeps": state.sweeps}
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or z is at a fixed point of the last temperature."""
+        """The signs are settled, or z is at a fixed point of the last temperature, or of the noise learned."""
         settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
-        return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
+        held = self.learns_noise and row["noise"] > HELD / (2 * row["mu"]) and row["change"] < STILL
+        return Ended.SETTLED if settled or held or (final and row["change"] < STATIONARY) else None
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
         """The estimate of x, zero where it is more likely to be."""
@@ -203,3 +216,9 @@ class VectorMessagePassing:
 
     run = run
     run_batch = run_batch
+
+
+def _no_colder(mu: Array, lam: Array, noise: Array) -> tuple[Array, Array]:
+    """The temperature of a schedule, or that of the noise if it is higher, at the same product."""
+    nu = namespace(noise).maximum(1 / (2 * mu), noise)
+    return 1 / (2 * nu), mu * lam * 2 * nu

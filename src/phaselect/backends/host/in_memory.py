@@ -213,9 +213,11 @@ class Dense(InMemory):
         """Some of the rows."""
         return Dense(np.ascontiguousarray(self.A[kept]))
 
-    def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
+    def with_message_pass(
+        self, scale: Vector, powers: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]
+    ) -> Any:
         """One compiled read of A."""
-        return use(lambda x, V, c, psi, w, g: amp_pass(self.A, scale, y, x, V, c, psi, w, g))
+        return use(partial(amp_pass, self.A, scale, powers * np.ones_like(scale), y))
 
     def _look(self, scale: Vector, x: Stack, target: Stack) -> tuple[Stack, Stack]:
         """One compiled read of A."""
@@ -314,9 +316,12 @@ class Operator(InMemory):
         """Rows of zeros are not looked for: never asked."""
         raise NotImplementedError
 
-    def with_message_pass(self, scale: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]) -> Any:
+    def with_message_pass(
+        self, scale: Vector, powers: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]
+    ) -> Any:
         """Two products."""
-        return use(pass_by_products(lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z), y))
+        forward, adjoint = lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z)
+        return use(pass_by_products(forward, adjoint, y, powers))
 
     def entries(self) -> NDArray[np.float64]:
         """The entries, column by column, if there are few."""

@@ -53,7 +53,7 @@ def _four_rows(A, i):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True, error_model="numpy")
-def _amp_rows(A, scale, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-untyped-def]
+def _amp_rows(A, scale, powers, y, x, V, Vd, nu, psi, z, w, g, back):  # type: ignore[no-untyped-def]
     """AMP on a block of rows: updates z, w, g in place, leaves `A^T g` in back, returns the curvature sum."""
     curvature = 0.0
     weight = np.zeros(4, back.dtype)
@@ -64,8 +64,10 @@ def _amp_rows(A, scale, y, x, V, c, psi, z, w, g, back):  # type: ignore[no-unty
         for k in range(min(4, A.shape[0] - i)):
             row = i + k
             z[row] = scale[row] * products[k]
-            w[row], g[row], bend = _local_update(z[row], y[row], w[row], g[row], V, c, psi)
-            curvature += bend
+            own = powers[row]
+            c = 1 / (nu + own * Vd)
+            w[row], g[row], bend = _local_update(z[row], y[row], w[row], g[row], own * V, c, psi)
+            curvature += own * bend
             weight[k] = scale[row] * g[row]
         _add4(back, a0, a1, a2, a3, weight[0], weight[1], weight[2], weight[3])
     return curvature
@@ -142,19 +144,29 @@ def _residual_rows(A, first, scale, x, target, z, back):  # type: ignore[no-unty
 
 
 def amp_pass(
-    A: NDArray[Any], scale: Vector, y: Vector, x: Vector, V: float, c: float, psi: float, w: Vector, g: Vector
+    A: NDArray[Any],
+    scale: Vector,
+    powers: Vector,
+    y: Vector,
+    x: Vector,
+    V: float,
+    Vd: float,
+    nu: float,
+    psi: float,
+    w: Vector,
+    g: Vector,
 ) -> tuple[Vector, Vector, Vector, Vector, float]:
     """One pass of AMP over the rows of A times scale: `z = A x`, the new w and g, `A^T g`, and the curvature sum.
 
-    A float32 matrix is multiplied in float32; z, w and g are float64 always.
+    powers: squared norms of these rows, or ones. A float32 matrix is multiplied in float32; z, w and g are float64.
     """
     estimate = x.astype(A.dtype, copy=False)
     z, w, g = np.empty(A.shape[0]), w.copy(), g.copy()
 
     def block(rows: slice) -> tuple[NDArray[Any], float]:
         back = np.zeros(A.shape[1], A.dtype)
-        bend = _amp_rows(A[rows], scale[rows], y[rows], estimate, V, c, psi, z[rows], w[rows], g[rows], back)
-        return back, bend
+        given = A[rows], scale[rows], powers[rows], y[rows], estimate, V, Vd, nu, psi
+        return back, _amp_rows(*given, z[rows], w[rows], g[rows], back)
 
     backs, bends = zip(*run_parallel(block, row_blocks(A)), strict=True)
     return z, w, g, np.sum(backs, axis=0, dtype=np.float64), np.float64(sum(bends))

@@ -245,6 +245,12 @@ class NodeBySpectrum(NamedTuple):
         """One product."""
         return self.ridge.forward(x)
 
+    def variances(self, g: float, Lam: float, eigenvalues: Eigenvalues) -> Vector:
+        """Of each x; what A does not see is known from the prior alone."""
+        V2 = self.ridge.adjoint(self.ridge.U.T) ** 2 / self.ridge.s2[:, None]  # squares of right singular vectors
+        unseen = 0.0 if len(V2) == V2.shape[1] else np.maximum(1 - V2.sum(axis=0), 0.0)
+        return np.asarray((1 / (g * self.ridge.s2 + Lam)) @ V2 + unseen / Lam)
+
 
 def decompose(
     A: NDArray[Any],

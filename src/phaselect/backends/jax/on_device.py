@@ -111,20 +111,21 @@ class DeviceMatrix:
         """`|A| |x|` in float64."""
         return forward(abs(self.A), abs(x), "float64")[: self.rows]
 
-    def with_message_pass(self, scale: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
+    def with_message_pass(self, scale: Array, powers: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
         """Two products; with the copy, if there is one, as long as its digits are good enough."""
-        exact = self._pass(Copy(self.A), scale, y)
+        exact = self._pass(Copy(self.A), scale, powers, y)
         if self.half is None:
             return use(exact)
-        rough = self._pass(self.half, scale, y)
+        rough = self._pass(self.half, scale, powers, y)
         return loops.branch(close, lambda: use(exact), lambda: use(rough))
 
-    def _pass(self, copy: Copy, scale: Array, y: Array) -> Pass:
+    def _pass(self, copy: Copy, scale: Array, powers: Array, y: Array) -> Pass:
         own = scale * copy.scale
         return pass_by_products(
             lambda x: own * forward(copy.A, x)[: self.rows].astype("float64"),
             lambda z: adjoint(copy.A, self._padded(own * z, copy.A)).astype("float64"),
             y,
+            powers,
         )
 
     def linear(self, scale: Array) -> Linear:

@@ -1,0 +1,52 @@
+r"""How well a Bayes estimate of x is known: the precision g that the data have for each measurement, signs traced out.
+
+An estimate z of the measurements is the posterior mean of each, given its y and what all others make of it, p to tau
+(the output channel); and it is that of a Gaussian belief of precision g, and of the prior (the linear part). Where both
+agree on the mean variance,
+
+    v = (1/M) tr A (g A^T A + Lam)^-1 A^T,    tau = 1/(1/v - g),    g = 1/V - 1/tau,    V = mean variance of z
+
+(cavity.py has it for uneven rows), a fixed point of vector message passing, `(g A^T A + Lam)^-1` is the covariance of
+x. With all signs known g = 1/nu.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.cavity import LEAST, before, told
+from phaselect.equations.channels import measurement_posterior
+from phaselect.equations.lanczos import Eigenvalues
+
+ITERATIONS, DAMPING, STEPS = 100, 0.5, 5
+"""Of g, and of Newton's method for p in each, which goes on from the last."""
+
+
+def belief_before(z: Array, tau: Array, y: Array, nu: Array, p: Array, loops: Any) -> Array:
+    """The p, from 0 on, at which the posterior mean of a measurement is z, from 0 on; by Newton from a first p.
+
+    The mean is concave in p: from the left Newton never goes too far, and from the right he is to the left at once.
+    """
+
+    def step(p: Array) -> Array:
+        mean, variance = measurement_posterior(p, tau, y, nu)
+        return namespace(z).maximum(p + (z - mean) * tau / variance, 0.0)
+
+    return loops.repeat(STEPS, step, p)
+
+
+def precision_of_data(
+    z: Array, y: Array, powers: Array, nu: Array, Lam: Array, eigenvalues: Eigenvalues, loops: Any
+) -> Array:
+    """g, from the measurements z of a Bayes estimate of x; powers of the rows as in cavity.py."""
+    xp, m_rows, size = namespace(y), y.shape[-1], abs(z)
+
+    def step(now: tuple[Array, Array]) -> tuple[Array, Array]:
+        g, p = now
+        tau, _ = before(eigenvalues.mean_variance(g, Lam, m_rows), g, powers)
+        p = belief_before(size, tau, y, nu, p, loops)
+        new, _ = told(measurement_posterior(p, tau, y, nu)[1], tau)
+        return xp.maximum((1 - DAMPING) * new + DAMPING * g, LEAST), p
+
+    return loops.repeat(ITERATIONS, step, (1 / nu, size))[0]

@@ -1,0 +1,146 @@
+r"""The noise that data show, and its uncertainty, by vector message passing.
+
+It anneals no further than to the noise that its beliefs show (`noise_shown`), from several starts. Where it comes to
+rest the evidence is largest; in normalised units, with F(nu) the noise that beliefs at rest at nu show and tau as in
+equations/vector_iteration.py, its logarithm has
+
+    first derivative   (M/2) (F - nu)/(tau + nu)^2,        second, at F = nu,   -(M/2) (1 - F')/(tau + nu)^2,
+
+so that two more runs, there and a little to the side, have the maximum and its width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phaselect.equations.cavity import before
+from phaselect.equations.lanczos import Eigenvalues
+from phaselect.equations.priors import GAUSSIAN, Prior
+from phaselect.problem.instance import AUTO, Instance
+from phaselect.problem.schedule import Schedule
+from phaselect.solvers.company import OneByOne
+from phaselect.solvers.outcome import Tried
+from phaselect.solvers.protocol import ProgressCallback
+from phaselect.solvers.restarts import Search, Stage
+from phaselect.solvers.result import CUT, FITS, Result, Status
+from phaselect.solvers.vector_message_passing import VectorMessagePassing
+
+STARTS, AGREEING = 8, 2
+"""Starts to learn the noise from, at most, and how many have to come to the same x."""
+ASIDE, COLDER, AT_REST = 0.05, 10.0, 200
+"""How far aside the evidence is looked at, and how far down the noise may come to rest, of what was learned; iterations
+that it may take."""
+ENOUGH, SPARE, SAME, LOUDEST = 1.4, 50, 1e-2, 0.2
+"""Measurements per unknown from which on data that resist may be noisy, measurements beyond the unknowns that it takes
+to tell, how far apart two estimates of the noise may be, relatively, and the largest that is told."""
+DIFFERENT = 0.95
+"""Share of the values of noisy data that differ from all others, at least."""
+SEES_NOISE = "to see whether y is noisy"
+"""Why a stage of a search for exact data learns the noise."""
+SURE = 5.0
+"""Standard deviations from zero from which on noise is believed in."""
+
+
+class LearningNoise(VectorMessagePassing):
+    """Vector message passing that goes no colder than the noise that the data show."""
+
+    learns_noise = True
+
+
+class Learned(NamedTuple):
+    """What was learned of the noise, a variance in the units of the data: `sure` if it cannot well be none at all."""
+
+    noise: float
+    std: float
+    sure: bool
+
+
+def learn(
+    problem: Instance,
+    seed: int,
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+    prior: Prior = GAUSSIAN,
+) -> tuple[Learned | None, Result]:
+    """What the data show of their noise, if anything; and the result of vector message passing that learned it."""
+    problem, solver = problem.with_noise(AUTO), LearningNoise(restarts=0, prior=prior)
+    search = Search(OneByOne([problem]), [seed], None, None, time_limit, progress)
+    seen = search.seen[0]
+
+    def stages() -> Iterator[Stage]:
+        while seen.attempts < STARTS and seen.agreeing < AGREEING:
+            yield Stage(solver, solver.default_schedule(), "to learn the noise")
+
+    found = search.run(stages())[0]
+    if found.status in (*FITS, *CUT) or found.state is None:
+        return None, found
+    try:
+        return _at_maximum(problem, solver, found.state, agreed=seen.agreeing >= AGREEING), found
+    except KeyboardInterrupt:
+        return None, replace(found, status=Status.INTERRUPTED)
+
+
+def _at_maximum(problem: Instance, solver: LearningNoise, state: Any, agreed: bool) -> Learned | None:
+    """The noise of largest evidence, from where it was learned, with the width of the maximum."""
+    level = float(state.noise)
+    if not 0 < level < 1:
+        return None
+    rest = _at_rest(problem, solver, state, product=1 / (1 - level), least=level / COLDER)
+    nu, m_rows = float(rest.noise), problem.normalised.m_rows
+    if not 0 < nu < 1:
+        return None
+    shown = float(_at_rest(problem, solver, state, product=1 / (1 - nu), least=nu * (1 + ASIDE)).noise)
+    slope, unit = (shown - nu) / (ASIDE * nu), float(problem.units.y_scale) ** 2
+    if slope >= 1:  # no maximum
+        return None
+    tau, _ = before(*map(np.asarray, (rest.beliefs.v, rest.beliefs.g, problem.normalised.powers)))
+    width = math.sqrt(2 / ((1 - slope) * m_rows * float(np.mean(1 / (tau + nu) ** 2))))
+    std = max(width, _with_known_signs(nu, state.eigenvalues, m_rows))
+    return Learned(nu * unit, std * unit, agreed and nu > SURE * std)
+
+
+def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int) -> float:
+    """The standard deviation of the noise that no estimate can beat: of Gaussian data of variances nu + s^2, and nu."""
+    values, weights = map(np.asarray, eigenvalues)
+    unexplained = m_rows - weights.sum()
+    return math.sqrt(2 / float(unexplained / nu**2 + (weights / (nu + values * (1 - nu)) ** 2).sum()))
+
+
+def _at_rest(problem: Instance, solver: LearningNoise, state: Any, product: float, least: float) -> Any:
+    """The state at rest, at the noise that it shows or at the least that is allowed."""
+    mu = 1 / (2 * least)
+    still = Schedule.fixed_product(product, mu0=mu, mu_max=mu, hold=AT_REST, steps=1, unit="iterations")
+    search = Search(OneByOne([problem]), [0], state=state)
+    found = search.run([Stage(solver, still)])[0]
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return found.state
+
+
+def could_be_noisy(problem: Instance) -> bool:
+    """Could exact data that resist message passing be noisy, and could that be told?
+
+    There are more than enough measurements, and many more than unknowns; rows are even; and few y are equal, as noise
+    would have made them differ.
+    """
+    if problem.noise is not None or problem.alpha < ENOUGH or problem.m_rows - problem.n < SPARE:
+        return False
+    even = bool((problem.weights == problem.weights[0]).all())
+    return even and np.unique(problem.y).size > DIFFERENT * problem.m_rows
+
+
+def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
+    """Why exact data are taken for noisy, and what to do, if attempts from two starts came to the same noise."""
+    looks = [one for one in tried if one.attempt.why == SEES_NOISE][:2]
+    if len(looks) < 2 or any(one.mse_y > one.noise for one in looks):  # what is left has to be the noise
+        return ""
+    noise, other = (one.noise for one in looks)
+    if not noise < LOUDEST or abs(other - noise) > SAME * noise:
+        return ""
+    variance = noise * float(problem.units.y_scale) ** 2
+    return f'y looks noisy, with a variance of about {variance:.2g}; if it is, solve(A, y, noise="auto")'
