@@ -17,7 +17,7 @@ from phaselect import ensemble_instance, solve
 
 N, INSTANCES = 200, 200
 KINDS = "gaussian", "toeplitz"
-SETTINGS = (1.5, 20), (1.5, 30), (2.0, 10), (2.0, 20), (2.0, 30), (3.0, 10), (3.0, 20), (3.0, 30)
+SETTINGS = (1.5, 30), (2.0, 10), (2.0, 20), (2.0, 30), (3.0, 10), (3.0, 20), (3.0, 30)
 """M/N, and dB."""
 INTERVALS = {"68 %": 0.9945, "95 %": 1.96}
 """Half-widths in standard deviations."""
