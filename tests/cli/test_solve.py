@@ -12,6 +12,8 @@ from tests.cli.program import run
 
 PROGRAM = [sys.executable, "-m", "phaselect"]
 
+TOEPLITZ = ["generate", "--ensemble", "toeplitz", "--n", 10, "--alpha", 1.5]
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -39,13 +41,12 @@ def test_solve_prints_what_a_person_wants_to_know(folder):
 
 
 def test_other_kinds_of_matrices(folder):
-    done = run(
-        "generate", "--ensemble", "toeplitz", "--n", 30, "--alpha", 1.5, "--seed", 4, "--out", "t.npz", cwd=folder
-    )
+    size = "--n", 30, "--alpha", 1.5, "--seed", 4, "--out", "t.npz"
+    done = run("generate", "--ensemble", "toeplitz", "--parameter", "rho=0.5", *size, cwd=folder)
     assert done.returncode == 0, done.stderr
     with np.load(folder / "t.npz") as saved:
         assert set(saved) == {"A", "y", "x0", "rounding"}
-        np.testing.assert_array_equal(saved["A"], phaselect.ensembles.matrix("toeplitz", 45, 30, 4))
+        np.testing.assert_array_equal(saved["A"], phaselect.ensembles.matrix("toeplitz", 45, 30, 4, rho=0.5))
 
 
 @pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "altmin"])
@@ -105,6 +106,8 @@ def test_a_user_s_own_files(folder):
         (["solve", "inst.npz", "--out", ""], "cannot write"),
         (["generate", "--n", 10, "--alpha", 0.01, "--out", "never.npz"], "there must be a measurement"),
         (["generate", "--n", 10, "--alpha", 1.5, "--out", "no/such/x.npz"], "cannot write"),
+        ([*TOEPLITZ, "--parameter", "rho", "--out", "never.npz"], "give a name and a number, as rho=0.5"),
+        ([*TOEPLITZ, "--parameter", "seed=1", "--out", "never.npz"], "ensemble toeplitz has rho"),
         (["demo", "--out", "never.docx"], "name the file .png or .pdf or .svg"),
         (["generate", "--n", 10, "--alpha", 1.5, "--out", "never.txt"], "name the file .npz"),
         (["solve", "inst.npz", "--solver", "magic"], "Invalid value"),

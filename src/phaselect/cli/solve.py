@@ -15,7 +15,7 @@ from phaselect.cli.console import check_writable, example, in_options, printed_w
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
-from phaselect.problem.matrix_kinds import KINDS
+from phaselect.problem.matrix_kinds import KINDS, check_parameters
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Noise(click.ParamType[Any]):
 
 @example(
     "phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz",
-    "phaselect generate --ensemble toeplitz --n 400 --alpha 1.5 --out correlated.npz",
+    "phaselect generate --ensemble toeplitz --n 400 --alpha 1.5 --parameter rho=0.5 --out correlated.npz",
     "phaselect generate --n 400 --alpha 0.9 --density 0.1 --out sparse.npz",
 )
 @click.command()
@@ -43,6 +43,7 @@ class Noise(click.ParamType[Any]):
 @click.option(
     "--ensemble", type=Names(lambda: KINDS), default="gaussian", show_default=True, help="Kind of the matrix."
 )
+@click.option("--parameter", multiple=True, metavar="NAME=NUMBER", help="Of that kind, as rho=0.5; may be repeated.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
 @click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")
@@ -52,16 +53,28 @@ class Noise(click.ParamType[Any]):
 )
 @click.option("--activation", default="abs", show_default=True, help="What the sensor reports: abs or square.")
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The .npz file to write.")
-def generate(ensemble: str, out: str, **options: Any) -> None:
+def generate(ensemble: str, parameter: tuple[str, ...], out: str, **options: Any) -> None:
     """Draw a random instance: A of some kind, Gaussian x0, y = |A x0|.
 
     Gaussian matrices, the default, come with a test set.
     """
     check_writable(out, ".npz")
-    problem = phaselect.ensemble_instance(ensemble, **options, dense=True)
+    parameters = dict(map(_parameter, parameter))
+    check_parameters(ensemble, parameters)
+    problem = phaselect.ensemble_instance(ensemble, **options, dense=True, **parameters)
     problem.save(out)
     hint = f"; solve it with --noise {options['noise']:g}" if options["noise"] else ""
     click.echo(f"wrote {out}: {problem}{hint}")
+
+
+def _parameter(given: str) -> tuple[str, float]:
+    """NAME=NUMBER, where whole numbers stay whole."""
+    name, _, number = given.partition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        raise InputError(f"--parameter {given}: give a name and a number, as rho=0.5") from None
+    return name, int(value) if value.is_integer() else value
 
 
 @example(
