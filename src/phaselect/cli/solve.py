@@ -59,7 +59,7 @@ def generate(ensemble: str, parameter: tuple[str, ...], out: str, **options: Any
     Gaussian matrices, the default, come with a test set.
     """
     check_writable(out, ".npz")
-    parameters = dict(map(_parameter, parameter))
+    parameters: dict[str, Any] = dict(map(_parameter, parameter))
     check_parameters(ensemble, parameters)
     problem = phaselect.ensemble_instance(ensemble, **options, dense=True, **parameters)
     problem.save(out)
