@@ -20,6 +20,7 @@ from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.outcome import Tried
 from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.prospects import poor_prospects
 from phaselect.solvers.protocol import ProgressCallback, Solver
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import FITS, Result
@@ -87,11 +88,14 @@ class FrontDoor:
         check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian)
         start, _ = starting_point(problem, init, self.name, None)
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
+        warned = poor_prospects(problem) if self.prior.gaussian else ()
+        for line in warned:
+            warnings.warn(line, DataWarning, stacklevel=2)
         result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
         noisy = noise_suspected(problem, search.tried[0])
         if not noisy or result.status in FITS:
-            return result
-        return replace(result, reason=noisy, warnings=(noisy,))
+            return replace(result, warnings=warned)
+        return replace(result, reason=noisy, warnings=(*warned, noisy))
 
     def plan(self, problem: Instance, timed: bool, tried: Sequence[Tried] = ()) -> Iterator[Stage]:
         """What to try, in order; with a time limit the last population is tried again until it strikes.

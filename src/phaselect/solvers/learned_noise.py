@@ -79,22 +79,25 @@ def learn(
     found = search.run(stages())[0]
     if found.status in (*FITS, *CUT) or found.state is None:
         return None, found
+    left = None if time_limit is None else max(1e-9, time_limit - found.seconds)
     try:
-        return _at_maximum(problem, solver, found.state, agreed=seen.agreeing >= AGREEING), found
+        return _at_maximum(problem, solver, found.state, seen.agreeing >= AGREEING, left), found
     except KeyboardInterrupt:
         return None, replace(found, status=Status.INTERRUPTED)
 
 
-def _at_maximum(problem: Instance, solver: LearningNoise, state: Any, agreed: bool) -> Learned | None:
+def _at_maximum(
+    problem: Instance, solver: LearningNoise, state: Any, agreed: bool, time_limit: float | None
+) -> Learned | None:
     """The noise of largest evidence, from where it was learned, with the width of the maximum."""
     level = float(state.noise)
     if not 0 < level < 1:
         return None
-    rest = _at_rest(problem, solver, state, product=1 / (1 - level), least=level / COLDER)
+    rest = _at_rest(problem, solver, state, 1 / (1 - level), level / COLDER, time_limit)
     nu, m_rows = float(rest.noise), problem.normalised.m_rows
     if not 0 < nu < 1:
         return None
-    shown = float(_at_rest(problem, solver, state, product=1 / (1 - nu), least=nu * (1 + ASIDE)).noise)
+    shown = float(_at_rest(problem, solver, state, 1 / (1 - nu), nu * (1 + ASIDE), time_limit).noise)
     slope, unit = (shown - nu) / (ASIDE * nu), float(problem.units.y_scale) ** 2
     if slope >= 1:  # no maximum
         return None
@@ -106,17 +109,19 @@ def _at_maximum(problem: Instance, solver: LearningNoise, state: Any, agreed: bo
 
 
 def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int) -> float:
-    """The standard deviation of the noise that no estimate can beat: of Gaussian data of variances nu + s^2, and nu."""
+    """The standard deviation of the noise that no estimate can beat: of data of variances nu + (1 - nu) s^2, and nu."""
     values, weights = map(np.asarray, eigenvalues)
     unexplained = m_rows - weights.sum()
     return math.sqrt(2 / float(unexplained / nu**2 + (weights / (nu + values * (1 - nu)) ** 2).sum()))
 
 
-def _at_rest(problem: Instance, solver: LearningNoise, state: Any, product: float, least: float) -> Any:
+def _at_rest(
+    problem: Instance, solver: LearningNoise, state: Any, product: float, least: float, time_limit: float | None
+) -> Any:
     """The state at rest, at the noise that it shows or at the least that is allowed."""
     mu = 1 / (2 * least)
     still = Schedule.fixed_product(product, mu0=mu, mu_max=mu, hold=AT_REST, steps=1, unit="iterations")
-    search = Search(OneByOne([problem]), [0], state=state)
+    search = Search(OneByOne([problem]), [0], state=state, time_limit=time_limit)
     found = search.run([Stage(solver, still)])[0]
     if found.status is Status.INTERRUPTED:
         raise KeyboardInterrupt

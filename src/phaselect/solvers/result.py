@@ -28,7 +28,7 @@ class Status(Enum):
     NOT_RECOVERED = 'not recovered: try more time, another seed, or more measurements; if y is noisy, noise="auto"'
     TIME_LIMIT = "out of time before recovery: the best so far; try more time or more measurements"
     INTERRUPTED = "interrupted: the best so far"
-    DIVERGED = "diverged: try population or simulated annealing, which work for any A"
+    DIVERGED = "diverged: try vector message passing or population annealing, which work for any A"
     ESTIMATE = "estimate for noisy data: no certificate exists"
     POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
 

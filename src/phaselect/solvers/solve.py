@@ -15,7 +15,6 @@ from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.suspicions import suspicions
 from phaselect.solvers.front_door import FrontDoor
-from phaselect.solvers.prospects import poor_prospects
 from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
 from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
@@ -77,8 +76,7 @@ def solve(
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
     chosen, schedule = with_prior(chosen, schedule, as_prior(prior))
-    foreseen = isinstance(chosen, FrontDoor) and chosen.prior.gaussian
-    warned = suspicions(problem) + (poor_prospects(problem) if foreseen else ())
+    warned = suspicions(problem)
     for line in warned:
         warnings.warn(line, DataWarning, stacklevel=2)
     options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit, "progress": progress}

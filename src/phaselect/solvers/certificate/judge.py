@@ -100,7 +100,10 @@ def _by_sparsity(answer: Answer, m_rows: int) -> Judged:
     log10 = log10_impostors(fit, m_rows, nonzeros) + float(places)
     if not fits_exactly(answer) or log10 > CERTIFIED_BELOW:
         return Judged(Grade.OPEN, fit, log10)
-    reason = f"fewer measurements than unknowns; no other x with {nonzeros} nonzeros or fewer is expected to fit"
+    reason = (
+        "fewer measurements than unknowns, so that others fit; unless A was built for it, none of them "
+        f"with {nonzeros} nonzeros or fewer"
+    )
     return Judged(Grade.UNCERTIFIED, fit, log10, reason=reason)
 
 
