@@ -5,7 +5,8 @@ mean, h, damped as such by psi.
 
     x_j without i    v = 1/(Lam + sum_i q - q),      x = v (sum_i h - h)
     measurement i    w = sum_j a x,     V = sum_j a^2 v,     g, curvature = output channel at c = 1/(nu + V)
-    x_j by i alone   q <- (1-psi) k/(1 - v k) + psi q,     h <- (1-psi) (a g + k x)/(1 - v k) + psi h,    k = a^2 curvature
+    x_j by i alone   q <- (1-psi) k/(1 - v k) + psi q,      k = a^2 curvature
+                     h <- (1-psi) (a g + k x)/(1 - v k) + psi h
 
 so that x_j has the mean and the variance that measurement i gives it, when it believes the others (expectation
 propagation). Where entries are many and alike, that of one makes no difference to a sum, and alg:AMP is what is left.

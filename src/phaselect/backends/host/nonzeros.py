@@ -16,7 +16,7 @@ def nonzeros_of(A: Any, scale: Vector) -> Nonzeros:
     rows, columns = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices
 
     def summed(place: Any, count: int, entries: Vector) -> Vector:
-        return np.bincount(place, entries, count)
+        return np.asarray(np.bincount(place, entries, count), dtype=np.float64)
 
     return Nonzeros(
         values=scale[rows] * A.data,

@@ -64,8 +64,8 @@ class Sparse(Operator):
         """The entries, zeros and all."""
         if not self.has_entries:
             raise InputError(
-                f"A is a sparse matrix of {self.shape[0]} x {self.shape[1]}, and this needs its zeros written out, which "
-                "would take gigabytes: use BeliefPropagation, or another kind of message passing"
+                f"A is a sparse matrix of {self.shape[0]} x {self.shape[1]}, and this needs its zeros written out, "
+                "which would take gigabytes: use BeliefPropagation, or another kind of message passing"
             )
         return np.asarray(self.A.toarray())
 

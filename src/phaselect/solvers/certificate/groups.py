@@ -39,7 +39,7 @@ def rivals(look: CloseLook) -> Iterator[Vector]:
     if not 1 < len(look.v) <= MOST_ROWS:
         return
     for left, members in _flips(look):
-        for k in np.flatnonzero(np.abs(left).max(axis=0) <= SMALL):
+        for k in np.flatnonzero(np.abs(left).max(axis=0) <= SMALL).tolist():
             yield look.from_signed(np.where(members(k), -look.v, look.v))
 
 
