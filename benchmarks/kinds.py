@@ -1,4 +1,8 @@
-"""`phaselect.solve` on every kind of matrix, against one SVD of it: the price of not being iid."""
+"""`phaselect.solve` on every kind of matrix, against one SVD of it: the price of not being iid.
+
+Huge ones, of which there is no SVD, as operators in memory and on a GPU as arrays: against a product with A and one
+with its transpose, which is all that they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,9 @@ def tasks(machine: Machine, plan: Plan) -> list[Task]:
             own = alpha + HARD.get(kind, 0.0)
             size = f"N = {n}, alpha = {own:g}"
             found.append(Task(SECTION, f"solve, {kind}", size, partial(measure, kind, n, own, count, times)))
+    for kind, n, alpha in plan.huge_kinds:
+        size = f"N = {n}, alpha = {alpha:g}"
+        found.append(Task(SECTION, f"solve, {kind}", size, partial(measure_huge, machine.device, kind, n, alpha)))
     return found
 
 
@@ -60,3 +67,21 @@ def measure(kind: str, n: int, alpha: float, count: int, times: float) -> Measur
     names = ", ".join(f"{name} {solvers.count(name)}" for name in dict.fromkeys(solvers))
     detail = f"{certified} of {count} certified; by {names}; reference: one SVD"
     return Measurement(median(seconds), "s", detail, reference=svd, least_ratio=1 / times)
+
+
+def measure_huge(device: str, kind: str, n: int, alpha: float) -> Measurement:
+    """Seconds of a solution, compiled before; the reference is a product with A and one with its transpose."""
+    drawn = ensemble_instance(kind, n, alpha, seed=0, dense=False)
+    problem = Instance(drawn.A, drawn.y)
+    if device == "gpu":
+        problem = problem.to_device("gpu", "float32")
+        solve(problem)
+    seconds, result = once(partial(solve, problem))
+    products = min(once(partial(_both_products, problem))[0] for _ in range(5))
+    detail = f"{result.status.name.lower()}, by {result.solver}, {result.sweeps:.0f} iterations; "
+    detail += f"as long as {seconds / products:.0f} products with A and its transpose, the reference"
+    return Measurement(seconds, "s", detail, reference=products)
+
+
+def _both_products(problem: Instance) -> None:
+    problem.backproject(problem.measure(np.ones(problem.n)))

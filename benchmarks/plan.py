@@ -25,6 +25,7 @@ class Plan:
     finish: tuple[tuple[int, float, float | None], ...] = ()  # N, alpha, seconds wanted; A must grow
     shares: tuple[tuple[int, float, int, float | None], ...] = ()  # N, alpha, instances, least share wanted
     kinds: tuple[tuple[int, float, int, tuple[str, ...], float], ...] = ()  # N, alpha, instances, which, times an SVD
+    huge_kinds: tuple[tuple[str, int, float], ...] = ()  # kind, N, alpha: as an operator, or on the device
     annealers_memory: tuple[int, ...] = ()  # N of the peaks of memory of SVD and SA
     comparisons: tuple[int, ...] = ()  # N of the Metropolis kernels against the paper's pseudo-code and one another
     measuring: tuple[int, ...] = ()  # N of the runs whose measuring is timed
@@ -56,6 +57,7 @@ PLANS = {
         finish=((3200, 1.3, None), (6000, 1.2, None)),
         shares=((400, 1.2, 100, 0.95), (400, 1.15, 20, None)),
         kinds=((300, 1.5, 20, (), 6.0), (1000, 1.4, 3, NOT_IID, 6.0), (3000, 1.4, 1, NOT_IID, 3.0)),
+        huge_kinds=(("dct", 2**20, 2.0), ("dct", 2**20, 1.8)),
         annealers_memory=(2000,),
         comparisons=(100, 200, 400, 800),
         measuring=(100, 400, 800),
@@ -94,6 +96,7 @@ PLANS = {
         time_limit=3.0,
         growth=(3200, 10_000, 30_000, 100_000),
         finish=((10_000, 1.3, None), (100_000, 1.15, 10.0), (100_000, 1.3, 5.0)),
+        huge_kinds=(("toeplitz", 20_000, 1.4),),
     ),
     ("gpu", True): Plan(
         kernels=(200,),

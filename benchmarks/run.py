@@ -28,7 +28,7 @@ SECTIONS = {
     "metropolis": "proposals per second, against dwave-samplers and the paper's pseudo-code",
     "message_passing": "an iteration against its two products and one read of A; batches",
     "solutions": "seconds to a certified x at several N and alpha, against rivals on the same instances",
-    "kinds": "solve on every kind of matrix, against one SVD of it (CPU)",
+    "kinds": "solve on every kind of matrix, against one SVD of it; huge ones",
     "finish": "refinement and certificate against message passing, in time and memory",
     "growth": "time and memory against N, with fitted exponents",
     "theory": "saddle points against the usual quadratures; larger questions (CPU)",

@@ -74,7 +74,7 @@ def test_an_instance_that_does_not_fit(monkeypatch):
         (lambda: gaussian_batch(10, 1.5, seeds=5), r"seeds = 5: give one for each instance, such as range\(5\)"),
         (lambda: gaussian_batch(10, 1.5, seeds=[2**63]), r"below 2\^63"),
         (lambda: gaussian_batch(10, 1.5, seeds=[-3]), "seed = -3"),
-        (lambda: gaussian_batch(10, 0.9, seeds=[0]), "alpha exceeds 1"),
+        (lambda: gaussian_batch(10, 0.01, seeds=[0]), "there must be a measurement"),
         (lambda: gaussian_batch(0, 1.5, seeds=[0]), "n = 0"),
         (lambda: gaussian_batch(10, 1.5, seeds=[0]).instance(1), "instance 1 of a batch of 1"),
     ],

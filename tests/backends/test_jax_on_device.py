@@ -104,7 +104,6 @@ def changed(where, value):
         (PROBLEM.A.astype("complex64"), "A has dtype complex64"),
         (PROBLEM.A[:54], "A has 54 rows but y has 55 entries"),
         (np.vstack([PROBLEM.A, PROBLEM.A[:1]]), "A has 56 rows but y has 55 entries"),
-        (np.hstack([PROBLEM.A, PROBLEM.A]), "alpha = rows/columns exceeds 1"),
         (changed((slice(None), 7), 0.0), "column 7 of A is all zeros"),
         (changed(5, 0.0), r"row 5 of A is all zeros, but y\[5\]"),
         (0 * PROBLEM.A, "A is all zeros"),

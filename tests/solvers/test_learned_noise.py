@@ -33,6 +33,15 @@ def test_it_is_learned_with_its_uncertainty(kind, variance):
     assert 0.05 < result.noise_std / variance < 0.2  # sqrt(2/(M - N)) of it, a little more where signs are uncertain
 
 
+def test_few_measurements_beyond_the_unknowns_do_not_make_it_larger():
+    """With M - N < N the noise shown falls faster than the noise rises: steps must be shorter than that."""
+    found = [learn(gaussian_instance(150, 1.5, seed=seed, noise=1e-3), 0)[0] for seed in range(5)]
+    off = np.array([(one.noise - 1e-3) / one.std for one in found])
+    assert all(one.sure for one in found)
+    assert np.abs(off).max() < 3
+    assert abs(off.mean()) < 3 / np.sqrt(5)
+
+
 @pytest.mark.parametrize("unit", [1e-3, 1e5])
 def test_it_is_in_the_units_of_the_data(unit):
     plain = solve(NOISY.A, NOISY.y, noise="auto")

@@ -82,6 +82,20 @@ def test_noisy_data():
     assert sparse.truth["mse_x"] < 0.3 * plain.truth["mse_x"]
 
 
+def test_noise_is_learned_with_the_prior():
+    """From fewer measurements than unknowns, where nothing else could; and a run goes on from a state of its own."""
+    problem = gaussian_instance(200, 0.95, seed=1, density=0.08, noise=1e-3)
+    result = solve(problem, prior="sparse", noise="auto")
+    assert result.status is Status.ESTIMATE
+    assert result.x_std is None
+    assert abs(result.noise - 1e-3) < 4 * result.noise_std < 1.6e-3
+    assert result.truth["mse_x"] < 2e-3
+    solver = VectorMessagePassing(prior=Sparse(0.1), restarts=0)
+    plan = solver.default_schedule()
+    half = solver.run(FEW, plan[:60])
+    assert solver.run(FEW, plan[60:], init=half.state).x == pytest.approx(solver.run(FEW, plan).x)
+
+
 def test_where_it_fails_nothing_is_claimed():
     """So few measurements that any sparse answer would be made up."""
     problem = gaussian_instance(100, 0.3, seed=0, density=0.3)

@@ -33,20 +33,20 @@ def test_what_is_likely_adds_up_to_one():
 
 def test_thresholds():
     """The Gaussian one is known; where few entries count, weak recovery, at 1/2, is all there is to it."""
-    assert evolution_with_prior(1.135, "gaussian")["mse_x"][-1] == 0
-    assert evolution_with_prior(1.12, "gaussian")["mse_x"][-1] > 0.1
+    assert evolution_with_prior(1.135, prior="gaussian")["mse_x"][-1] == 0
+    assert evolution_with_prior(1.12, prior="gaussian")["mse_x"][-1] > 0.1
     assert critical_alpha(prior=Sparse(0.01), tolerance=3e-2) == pytest.approx(0.5, abs=0.03)
-    assert evolution_with_prior(0.56, "sparse:0.2")["mse_x"][-1] > 0.1
-    assert evolution_with_prior(0.61, "sparse:0.2")["mse_x"][-1] == 0
-    assert evolution_with_prior(0.95, "nonnegative")["mse_x"][-1] > 1e-3
-    assert evolution_with_prior(1.3, "nonnegative", spectrum="orthogonal")["mse_x"][-1] == 0  # 1.58 without it
+    assert evolution_with_prior(0.56, prior="sparse:0.2")["mse_x"][-1] > 0.1
+    assert evolution_with_prior(0.61, prior="sparse:0.2")["mse_x"][-1] == 0
+    assert evolution_with_prior(0.95, prior="nonnegative")["mse_x"][-1] > 1e-3
+    assert evolution_with_prior(1.3, prior="nonnegative", spectrum="orthogonal")["mse_x"][-1] == 0  # 1.58 without it
 
 
 @pytest.mark.parametrize("prior", ["sparse:0.2", "nonnegative"])
 def test_noisy_runs_end_where_state_evolution_does(prior):
     """On average: errors of single instances scatter by a fifth at this size, most of which is the noise's own."""
     noise, options = 0.002, {"density": 0.2} if prior != "nonnegative" else {"nonnegative": True}
-    predicted = evolution_with_prior(2.0, prior, noise=noise)["mse_x"][-1]
+    predicted = evolution_with_prior(2.0, prior=prior, noise=noise)["mse_x"][-1]
     errors = []
     for seed in range(12):
         problem = gaussian_instance(400, 2.0, seed=seed, noise=noise, **options)
@@ -60,9 +60,9 @@ def test_noisy_runs_end_where_state_evolution_does(prior):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: evolution_with_prior(1.0, "sparse"), "needs the density"),
-        (lambda: evolution_with_prior(1.0, "sparse:0.2", noise=-1), "noise = -1"),
-        (lambda: evolution_with_prior(0.0, "sparse:0.2"), "alpha"),
+        (lambda: evolution_with_prior(1.0, prior="sparse"), "needs the density"),
+        (lambda: evolution_with_prior(1.0, prior="sparse:0.2", noise=-1), "noise = -1"),
+        (lambda: evolution_with_prior(0.0, prior="sparse:0.2"), "alpha"),
         (lambda: critical_alpha(prior="sparse:0.2", field="complex"), "goes with a real field"),
         (lambda: critical_alpha(2.0, prior="sparse:0.2"), "product 1"),
         (lambda: critical_alpha(prior="dense"), "prior = 'dense'"),

@@ -101,3 +101,13 @@ def noise_shown(old: VectorBeliefs, new: VectorBeliefs, y: Array, powers: Array,
     tau, own = before(new.v, old.g, powers)
     weight = 1 / (tau + nu) ** 2
     return (weight * (misfit(tau * (new.z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()
+
+
+def noise_learned(noise: Array, old: VectorBeliefs, new: VectorBeliefs, y: Array, powers: Array, nu: Array) -> Array:
+    """From what was learned before towards the noise shown, not all the way.
+
+    tau grows with nu, by N/(M - N) of it once signs are known, and what is shown falls by as much: where that is more
+    than 1 whole steps would lead to and fro.
+    """
+    tau, _ = before(new.v, old.g, powers)
+    return noise + nu / (nu + tau.mean()) * (noise_shown(old, new, y, powers, nu) - noise)

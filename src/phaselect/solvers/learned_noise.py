@@ -100,7 +100,8 @@ def _at_maximum(problem: Instance, solver: LearningNoise, state: Any, agreed: bo
         return None
     tau, _ = before(*map(np.asarray, (rest.beliefs.v, rest.beliefs.g, problem.normalised.powers)))
     width = math.sqrt(2 / ((1 - slope) * m_rows * float(np.mean(1 / (tau + nu) ** 2))))
-    std = max(width, _with_known_signs(nu, state.eigenvalues, m_rows))
+    least = _with_known_signs(nu, state.eigenvalues, m_rows) if solver.prior.gaussian else 0.0
+    std = max(width, least)
     return Learned(nu * unit, std * unit, agreed and nu > SURE * std)
 
 

@@ -16,7 +16,7 @@ from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.priors import GAUSSIAN, Prior, as_prior
 from phaselect.equations.signs import estimate_columns, signs_of
-from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_shown, vector_iteration
+from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_learned, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_estimate, settle_nonzeros
@@ -171,7 +171,7 @@ class VectorMessagePassing:
             given = problem.y, problem.powers, state.eigenvalues, node, self.prior
             new = vector_iteration(old, mu, own, state.damping, *given)
             if self.learns_noise:
-                noise = noise_shown(old, new, problem.y, problem.powers, 1 / (2 * mu))
+                noise = noise_learned(noise, old, new, problem.y, problem.powers, 1 / (2 * mu))
             change = ((new.z - old.z) ** 2).mean()
             bad = state.diverged | ~((new.h**2).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)

@@ -30,7 +30,7 @@ RECOVERED = 1e-7
 """An error below this goes on to zero."""
 RESTING = 1e-9
 """Relative change of the error in an iteration that is its last."""
-ITERATIONS = 20_000
+ITERATIONS, LOUDEST = 20_000, 1e9
 PANELS, NODES = 0.25 * 2.0 ** np.arange(-1, 60), 16
 """Where the integral over what is seen of an entry is divided, in standard deviations, and nodes in each part."""
 REACH = 12.0
@@ -38,20 +38,20 @@ REACH = 12.0
 
 
 def evolution_with_prior(
-    alpha: float, prior: Prior | str, *, spectrum: SpectrumLike = "gaussian", noise: float = 0.0
+    alpha: float, *, prior: Prior | str, spectrum: SpectrumLike = "gaussian", noise: float = 0.0
 ) -> Branch:
     """Mean squared error of x, from iteration to iteration, until it rests or x is recovered.
 
     prior: "sparse:0.2" or `Sparse(0.2)`, of a density that is known; "nonnegative"; "gaussian". spectrum: of A, as in
     `critical_alpha`. noise: its variance, of measurements of unit power.
 
-    >>> f"{evolution_with_prior(0.8, 'sparse:0.2')['mse_x'][-1]:.0e}"
+    >>> f"{evolution_with_prior(0.8, prior='sparse:0.2')['mse_x'][-1]:.0e}"
     '0e+00'
     """
     known, law = _of_known_density(prior), as_spectrum(spectrum)
     law.check(alpha)
-    if not (is_number(noise) and noise >= 0):
-        raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more")
+    if not (is_number(noise) and 0 <= noise <= LOUDEST):
+        raise InputError(f"noise = {shortened(noise)}: give a variance, 0 or more, {LOUDEST:g} at most")
     return _evolve(float(alpha), known, law, float(noise))
 
 

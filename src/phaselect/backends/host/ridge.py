@@ -223,7 +223,7 @@ class SpectralRidgeAt:
 class NodeBySpectrum(NamedTuple):
     """The linear part of vector message passing (equations/gaussian_node.py): two products with U.
 
-    What is kept are coordinates c of x, `x = A^T U c`.
+    What is kept are coordinates c of x, `x = A^T U c`, and zeros up to N where A sees fewer directions.
     """
 
     ridge: SpectralRidge
@@ -235,11 +235,11 @@ class NodeBySpectrum(NamedTuple):
     def regress(self, target: Vector, shift: float, kept: Vector, enough: float) -> tuple[Vector, Vector]:
         """To all digits."""
         c = self.ridge.coordinates(target) / (self.ridge.s2 + shift)
-        return self.ridge.U @ (self.ridge.s2 * c), c
+        return self.ridge.U @ (self.ridge.s2 * c), np.append(c, np.zeros(kept.size - c.size))
 
     def signal(self, kept: Vector) -> Vector:
         """x."""
-        return self.ridge.adjoint(self.ridge.U @ kept)
+        return self.ridge.adjoint(self.ridge.U @ kept[: self.ridge.rank])
 
     def measure(self, x: Vector) -> Vector:
         """One product."""
