@@ -39,25 +39,31 @@ class Nonzeros(NamedTuple):
 
 
 class Messages(NamedTuple):
-    """What each measurement tells of each unknown that it sees."""
+    """What each measurement tells of each unknown that it sees, and what each unknown is told by all of them."""
 
     h: Array
     q: Array
+    all_h: Array
+    all_q: Array
 
 
-def estimate(told: Messages, Lam: Array, nonzeros: Nonzeros) -> Array:
+def summed(h: Array, q: Array, nonzeros: Nonzeros) -> Messages:
+    """Messages with their sums."""
+    return Messages(h, q, nonzeros.over_columns(h), nonzeros.over_columns(q))
+
+
+def estimate(told: Messages, Lam: Array) -> Array:
     """Each x, from all that it is told."""
-    h, q = nonzeros.over_columns(told.h), nonzeros.over_columns(told.q)
-    return h / namespace(h).maximum(Lam + q, LEAST * Lam)
+    return told.all_h / namespace(told.h).maximum(Lam + told.all_q, LEAST * Lam)
 
 
 def belief_iteration(old: Messages, mu: Array, lam: Array, psi: Array, y: Array, nonzeros: Nonzeros) -> Messages:
     """One iteration."""
     a, xp, Lam = nonzeros.values, namespace(y), mu * lam
-    v = 1 / xp.maximum(Lam + nonzeros.in_columns(nonzeros.over_columns(old.q)) - old.q, LEAST * Lam)
-    x = v * (nonzeros.in_columns(nonzeros.over_columns(old.h)) - old.h)
+    v = 1 / xp.maximum(Lam + nonzeros.in_columns(old.all_q) - old.q, LEAST * Lam)
+    x = v * (nonzeros.in_columns(old.all_h) - old.h)
     w, V = nonzeros.over_rows(a * x), nonzeros.over_rows(a**2 * v)
     g, curvature = output_channel_with(xp.tanh)(w, y, 1 / (1 / (2 * mu) + V))
     k = a**2 * nonzeros.in_rows(curvature)
     rest = (1 - psi) / (1 - v * k)
-    return Messages(rest * (a * nonzeros.in_rows(g) + k * x) + psi * old.h, rest * k + psi * old.q)
+    return summed(rest * (a * nonzeros.in_rows(g) + k * x) + psi * old.h, rest * k + psi * old.q, nonzeros)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.belief_iteration import Messages, Nonzeros, belief_iteration, estimate
+from phaselect.equations.belief_iteration import Messages, Nonzeros, belief_iteration, estimate, summed
 from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
@@ -77,7 +77,7 @@ class BeliefPropagation:
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, from hot, and slowly: what is found begins to show between mu = 1 and 10."""
-        return to_the_noise(noise, mu0=1.0, hold=100) if noise else hot_start(eps=0.05)
+        return to_the_noise(noise, mu0=1.0, hold=100) if noise else hot_start(eps=0.05, cold=1e3)
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> BeliefDraw:
         """Messages of random sign; restarts vary damping and product too."""
@@ -89,13 +89,13 @@ class BeliefPropagation:
         """Weak messages; what is given is believed firmly."""
         xp, nonzeros = namespace(problem.y), problem.nonzeros
         a, x = nonzeros.values, xp.zeros(problem.n)
-        messages = Messages(WEAK * a * nonzeros.in_rows(problem.y * xp.asarray(drawn.signed)), 0.0 * a)
+        h, q = WEAK * a * nonzeros.in_rows(problem.y * xp.asarray(drawn.signed)), 0.0 * a
         if init is not None:
             x = xp.asarray(init.x)
             left = nonzeros.in_rows(problem.y * xp.asarray(init.signs) - problem.forward(x))
-            messages = Messages(FIRM * a * (left + a * nonzeros.in_columns(x)), FIRM * a**2)
+            h, q = FIRM * a * (left + a * nonzeros.in_columns(x)), FIRM * a**2
         return BeliefState(
-            messages=messages,
+            messages=summed(h, q, nonzeros),
             x=x,
             damping=xp.asarray(drawn.damping),
             factor=xp.asarray(drawn.factor),
@@ -154,7 +154,7 @@ class BeliefPropagation:
 def _iterate(problem: Normalised, state: BeliefState, mu: Array, lam: Array, nonzeros: Nonzeros) -> Any:
     own = state.factor * lam
     messages = belief_iteration(state.messages, mu, own, state.damping, problem.y, nonzeros)
-    x = estimate(messages, mu * own, nonzeros)
+    x = estimate(messages, mu * own)
     change = ((x - state.x) ** 2).mean()
     bad = state.diverged | ~(change < 1e6)
     following = state._replace(messages=messages, x=x, sweeps=state.sweeps + 1, mu=mu, lam=own, change=change)

@@ -127,11 +127,11 @@ def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 8) -> Plan:
 
 
 def bp(eps: float = 0.05, product: float = 1.0, restarts: int = 12) -> Plan:
-    """From mu = 1 to 1e6, then on to 1e12 in twenty iterations."""
+    """From mu = 1 to 1000, then on to 1e12 in thirty iterations."""
     from phaselect.solvers.belief_propagation import BeliefPropagation
     from phaselect.solvers.vector_message_passing import hot_start
 
-    return BeliefPropagation(restarts=restarts), hot_start(product, eps)
+    return BeliefPropagation(restarts=restarts), hot_start(product, eps, cold=1e3)
 
 
 def sa(eps: float = 0.05, product: float = 1.0) -> Plan:

@@ -34,6 +34,14 @@ class Sparse(Operator):
 
     accuracy = ALL_DIGITS
 
+    def measure(self, x: Stack) -> Stack:
+        """`A x`."""
+        return np.asarray(self.forward(x.T).T)
+
+    def backproject(self, z: Stack) -> Stack:
+        """`A^T z`."""
+        return np.asarray(self.adjoint(z.T).T)
+
     def density(self) -> float:
         """Share of the entries that are stored, and not as zeros."""
         return float(np.count_nonzero(self.A.data) / (self.shape[0] * self.shape[1]))
