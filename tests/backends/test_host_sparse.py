@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
 from phaselect import InputError, Instance
 from phaselect.backends.host.in_memory import Dense
@@ -52,7 +52,7 @@ def test_what_is_made_of_it_is_of_its_kind():
 
 
 def test_an_entry_that_is_given_in_parts_is_one():
-    parts = coo_array(([1.0, 2.0, 5.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    parts = csr_array(([1.0, 2.0, 5.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
     np.testing.assert_array_equal(np.sort(sparse(parts).nonzeros(np.ones(2)).values), [3.0, 5.0])
 
 
