@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from phaselect.problem.instance import Instance, load
     from phaselect.problem.schedule import Schedule
     from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
+    from phaselect.solvers.belief_propagation import BeliefPropagation
     from phaselect.solvers.langevin import Langevin
     from phaselect.solvers.message_passing import AMP
     from phaselect.solvers.population_annealing import PopulationAnnealing
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AMP",
     "AlternatingMinimisation",
+    "BeliefPropagation",
     "Certificate",
     "DataWarning",
     "InputError",
@@ -54,6 +56,7 @@ __version__ = "0.2.0.dev0"
 _HOMES = {
     "AMP": "phaselect.solvers.message_passing",
     "AlternatingMinimisation": "phaselect.solvers.baselines",
+    "BeliefPropagation": "phaselect.solvers.belief_propagation",
     "Certificate": "phaselect.solvers.result",
     "DataWarning": "phaselect.base.errors",
     "InputError": "phaselect.base.errors",

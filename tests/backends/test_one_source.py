@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phaselect import Instance
+from phaselect import BeliefPropagation, Instance, Schedule
 from phaselect.backends.host import in_memory
 from phaselect.equations import vector_iteration as vector_iteration_module
 from phaselect.equations.amp_iteration import Beliefs, iteration
@@ -21,6 +21,7 @@ from phaselect.equations.regression import sign_columns
 from phaselect.equations.resampling import systematic_resampling
 from phaselect.equations.signs import estimate_columns, sign_overlap
 from phaselect.equations.vector_iteration import VectorBeliefs, noise_shown, vector_iteration
+from phaselect.problem.schedule import Stretch
 from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import examine, influence, refine_estimate, refine_signs, take_as_it_is, truth
 from tests.backends.shapes import PROBLEM, ROWS, N, random_signs, result_of, there
@@ -234,6 +235,21 @@ def test_an_iteration_of_message_passing(noise):
     expected = Beliefs(x, 1 / (mu * lam + max(chi, 0)), Vd, w, g, A @ X)
     for name, one, other in zip(Beliefs._fields, new, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+
+
+def propagated(problem, drawn, stretch):
+    solver = BeliefPropagation()
+    return solver.advance(problem, solver.start(problem, drawn, *stretch[:2], None), stretch).x
+
+
+def test_belief_propagation():
+    """Some iterations: by a list of the entries that are not zero, and by all entries in their places."""
+    solver, plan = BeliefPropagation(), Schedule([3.0], [0.4], steps=5, unit="iterations")
+    A = PROBLEM.A * (np.random.default_rng(1).random(PROBLEM.A.shape) < 0.3)
+    problem = Instance(A, np.abs(A @ PROBLEM.x0))
+    drawn = solver.draw(np.random.default_rng(0), ROWS, N, plan, 0)
+    x = agree(propagated, drawn, Stretch(np.array([3.0]), np.array([0.4]), 5), problem=problem)
+    assert 0.01 < np.std(x) < 10
 
 
 def shown(problem, beliefs, mu, lam):

@@ -58,7 +58,10 @@ def test_message_passing_finds_the_x_of_the_dense_instance(kind, noise):
     found = AMP(restarts=0).run(Instance(kind(PROBLEM.A), PROBLEM.y), schedule, noise=noise, seed=1)
     assert dense.certified == (noise is None)
     assert found.status is dense.status
-    assert found.sweeps == dense.sweeps if noise else 32 < found.sweeps < dense.sweeps  # least squares comes earlier
+    if noise or kind in (csr_array, csc_matrix):
+        assert found.sweeps == dense.sweeps
+    else:
+        assert 32 < found.sweeps < dense.sweeps  # least squares comes earlier, as products are dear
     np.testing.assert_allclose(found.x, dense.x, rtol=1e-9, atol=1e-9)
     assert found.mse_y == pytest.approx(dense.mse_y, rel=1e-6, abs=1e-20)
 

@@ -57,5 +57,9 @@ def test_outliers_over_the_norms_of_their_rows():
     assert suspected(strong, with_one(PROBLEM.y, 7, largest)) == ""  # as its row is
 
 
+def test_one_measurement_that_is_not_zero_is_no_outlier():
+    assert suspected(PROBLEM.A, with_one(0 * PROBLEM.y, 7, 1.0)) == ""
+
+
 def test_few_measurements_give_nothing_away():
     assert suspected(PROBLEM.A[:40, :20], PROBLEM.y[:40] ** 2) == ""

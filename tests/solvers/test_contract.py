@@ -12,6 +12,7 @@ import pytest
 from phaselect import (
     AMP,
     AlternatingMinimisation,
+    BeliefPropagation,
     InputError,
     Instance,
     Langevin,
@@ -40,6 +41,7 @@ def solver_named(name):
 SOLVERS_AND_SCHEDULES = [
     (AMP(restarts=0), Schedule.matched(mu0=10, mu_max=100, eps=0.1, steps=1, unit="iterations")),
     (VectorMessagePassing(restarts=0), Schedule.matched(mu0=1, mu_max=100, eps=0.1, steps=1, unit="iterations")),
+    (BeliefPropagation(restarts=0), Schedule.matched(mu0=1, mu_max=100, eps=0.1, steps=1, unit="iterations")),
     (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=60)),
     (SimulatedAnnealing(eager=False), Schedule.matched(mu_max=20, eps=0.3, steps=3)),
     (SimulatedAnnealing("residual", eager=False), Schedule.matched(mu_max=20, eps=0.1, steps=7, unit="proposals")),
@@ -202,7 +204,7 @@ def test_the_truth_is_a_good_start(solver, schedule):
     """From x0, or from the true signs, at low temperature nobody leaves the solution."""
     problem = gaussian_instance(40, 2.0, seed=1)
     cold = Schedule([1e6], [1e-9 if solver.name == "langevin" else 1e-6], steps=1, unit="iterations")
-    starts = [problem.x0] if solver.name in ("amp", "raf", "altmin") else [problem.x0, problem.signs]
+    starts = [problem.x0] if solver.name in ("amp", "bp", "raf", "altmin") else [problem.x0, problem.signs]
     for init in starts:
         assert solver.run(problem, cold, seed=5, init=init).certified
 

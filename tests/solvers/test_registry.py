@@ -37,5 +37,5 @@ def test_a_name_means_one_run():
 
 
 def test_an_unknown_name_gets_one_line():
-    with pytest.raises(InputError, match="solver 'magic': use one of amp, amp-paper, vmp, sa"):
+    with pytest.raises(InputError, match="solver 'magic': use one of amp, amp-paper, vmp, bp, sa"):
         recipe("magic")

@@ -2,9 +2,18 @@ import numba
 import numpy as np
 import pytest
 
-from phaselect import AMP, InputError, Instance, PopulationAnnealing, Status, gaussian_instance, solve
+from phaselect import (
+    AMP,
+    InputError,
+    Instance,
+    PopulationAnnealing,
+    Status,
+    VectorMessagePassing,
+    gaussian_instance,
+    solve,
+)
 from phaselect.equations.signs import mse_x, overlap
-from phaselect.solvers.front_door import LADDER, FrontDoor
+from phaselect.solvers.front_door import LADDER, FrontDoor, stage_of
 from phaselect.solvers.registry import REGISTRY
 
 
@@ -302,7 +311,7 @@ def test_a_fit_that_only_beats_chance_does_not_end_the_search(seed):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((300, 200)) * (rng.random((300, 200)) < 0.05)
     x0 = rng.standard_normal(200)
-    result = solve(A, np.abs(A @ x0))
+    result = solve(A, np.abs(A @ x0), solver=FrontDoor(sparse=stage_of(VectorMessagePassing())))
     assert result.status is Status.RECOVERED
     assert result.solver == "pa"
     assert mse_x(x0, result.x) < 1e-20

@@ -6,7 +6,7 @@ import pytest
 from phaselect import AMP, InputError, Instance, Status, VectorMessagePassing, ensemble_instance, solve
 from phaselect.backends.host import in_memory
 from phaselect.equations import gaussian_node
-from phaselect.problem.likeness import unlike_iid
+from phaselect.problem.likeness import likeness
 
 KINDS = ("signs", "toeplitz", "uneven_rows", "uneven_columns", "biased", "uniform", "spectrum", "sparse")
 IID = ("gaussian", "signs", "uneven_rows")  # rows are weighted to even norms
@@ -99,7 +99,7 @@ def test_what_looks_iid(n):
     """Every kind is told, of four seeds each."""
     for kind in ("gaussian", *KINDS, "orthogonal", "dct"):
         for seed in range(4):
-            found = unlike_iid(ensemble_instance(kind, n, 1.6, seed=seed).normalised)
+            found = likeness(ensemble_instance(kind, n, 1.6, seed=seed).normalised).unlike_iid
             assert (found == "") == (kind in IID), (kind, seed, found)
 
 

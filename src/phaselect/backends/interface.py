@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
+from phaselect.equations.belief_iteration import Nonzeros
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.least_squares import Linear
 from phaselect.equations.regression import Regressed
@@ -109,8 +110,8 @@ class Matrix(Protocol):
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64, likewise."""
 
-    def has_zeros(self) -> Array:
-        """Is an entry exactly zero, as far as that can be told?"""
+    def density(self) -> Array:
+        """Share of the entries that are not zero, as far as that can be told."""
 
     def some_rows(self, which: Array) -> Array:
         """Some of its rows."""
@@ -129,6 +130,9 @@ class Matrix(Protocol):
 
     def gaussian_node(self, scale: Array, y: Array, x0: Array) -> GaussianNode:
         """The linear part of vector message passing with the rows of A times scale."""
+
+    def nonzeros(self, scale: Array) -> Nonzeros:
+        """The entries of the rows of A times scale that are not zero."""
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> Ridge:
         """The regression of signs on the rows of A times scale."""

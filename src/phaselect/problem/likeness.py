@@ -1,4 +1,6 @@
-"""Does A look like a matrix of iid entries, for which AMP is right? A few products with random vectors tell.
+"""What does A look like: a matrix of iid entries, for which AMP is right, a sparse one, or another?
+
+A few products with random vectors tell.
 
 Rows of such a matrix, and columns, have even norms; it does to the vector of ones what it does to any; and for rows of
 unit norm `tr (A^T A)^2 = N alpha^2 (1 + 1/alpha)`, where an orthogonal one has 1 instead of `1 + 1/alpha`.
@@ -22,13 +24,24 @@ the ones ten times as much, and what chance leaves.
 """
 
 
+FEW, HALF = 40, 0.5
+"""Entries of a row below which sums over it are not yet Gaussian, if they are less than this part of it."""
+
+
+class Likeness(NamedTuple):
+    """What speaks against iid entries, nothing if nothing does; and is A sparse, with entries of either sign?"""
+
+    unlike_iid: str = ""
+    sparse: bool = False
+
+
 class Moments(NamedTuple):
     """What random vectors told: each is 1 for iid entries, up to chance."""
 
     spectrum: Array
     ones: Array
     columns: Array
-    zeros: Array
+    density: Array
 
 
 def moments(problem: Normalised, probes: Array, mixed: Array) -> Moments:
@@ -40,22 +53,24 @@ def moments(problem: Normalised, probes: Array, mixed: Array) -> Moments:
     ones = (problem.forward(xp.ones(problem.n)) ** 2).mean()
     back = problem.adjoint(xp.asarray(mixed))
     columns = (back**4).mean() / (3 * (back**2).mean() ** 2)
-    return Moments(spectrum, ones, columns, xp.asarray(problem.matrix.has_zeros()))
+    return Moments(spectrum, ones, columns, xp.asarray(problem.matrix.density()))
 
 
-def unlike_iid(problem: Normalised) -> str:
-    """What speaks against iid entries; nothing if nothing does."""
+def likeness(problem: Normalised) -> Likeness:
+    """What A looks like."""
     m_rows, n = problem.m_rows, problem.n
     rng = stream(0, Purpose.LIKENESS, m_rows, n)
     probes, mixed = 2.0 * rng.integers(2, size=(-(-PROBES // n), n)) - 1.0, rng.standard_normal(m_rows)
     found = Moments(*(float(value) for value in problem.compiled(moments)(problem, probes, mixed)))
     chance = 10 / np.sqrt(n)
-    if found.zeros:
-        return "some entries are zero"
     if found.ones > 1 + 10 * OFF + chance:
-        return "its entries have a mean, or its columns are alike"
+        return Likeness("its entries have a mean, or its columns are alike")
+    if found.density < min(HALF, FEW / n):
+        return Likeness("most entries are zero", sparse=True)
+    if found.density < 1:
+        return Likeness("some entries are zero")
     if found.columns > 1 + 2 * OFF + chance:
-        return "its columns are uneven"
+        return Likeness("its columns are uneven")
     if abs(found.spectrum - 1) > OFF:
-        return f"its singular values are {'closer together' if found.spectrum < 1 else 'further apart'}"
-    return ""
+        return Likeness(f"its singular values are {'closer together' if found.spectrum < 1 else 'further apart'}")
+    return Likeness()

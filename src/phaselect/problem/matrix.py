@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import Dense, Operator, operator, sparse
+from phaselect.backends.host.in_memory import Dense, Operator, operator
+from phaselect.backends.host.sparse import dense, sparse
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
 
@@ -26,7 +27,7 @@ def as_matrix(A: Any, rows: int, name: str = "A") -> Matrix:
 
         found = on_device(A, rows)
     else:
-        found = Dense(entries(A, name))
+        found = dense(entries(A, name))
     if found.shape[0] != rows:
         hint = f": is it the transpose of {name}?" if found.shape[1] == rows else ""
         raise InputError(f"{name} has {found.shape[0]} rows but y has {rows} entries{hint}")

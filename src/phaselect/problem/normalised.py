@@ -10,6 +10,7 @@ import numpy as np
 from phaselect.backends.interface import Matrix, Ridge, Vector
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
+from phaselect.equations.belief_iteration import Nonzeros
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.least_squares import Linear
 
@@ -68,6 +69,11 @@ class Normalised(NamedTuple):
     def gaussian_node(self) -> GaussianNode:
         """The linear part of vector message passing."""
         return self.matrix.gaussian_node(self.scale, self.y, self.x0)
+
+    @property
+    def nonzeros(self) -> Nonzeros:
+        """The entries of A that are not zero."""
+        return self.matrix.nonzeros(self.scale)
 
     @property
     def ridge(self) -> Ridge:

@@ -77,7 +77,7 @@ def _outliers(y: Vector, norms: Vector, places: NDArray[np.int64]) -> str:
     u, middle = y / norms, np.median(y)
     rest = np.sort(u)[: int((1 - FEW) * u.size)]
     far = (u > FAR * np.sqrt(np.mean(rest**2))) & (y > FAR / 2 * middle)
-    if not far.any() or _ratio(rest) < ORDINARY:
+    if not far.any() or not rest.any() or _ratio(rest) < ORDINARY:
         return ""
     return (
         f"{far.sum()} of {u.size} values of y are far beyond the others, over the norms of their rows, "

@@ -172,7 +172,7 @@ def _support(problem: Normalised, probe: Probe, images: Array, fit: Fit, spectru
     first, last = abs(fit.z[1:3]) > WEAK / problem.m_rows**0.5
     few = (~first).sum() <= max(1.0, BY_CHANCE * problem.m_rows)
     linked = first.all() | (few & first[-1] & (first | last).all())
-    special = structured(matrix.some_rows(probe.rows)) | matrix.has_zeros() | structured_influence(fit.z[1])
+    special = structured(matrix.some_rows(probe.rows)) | (matrix.density() < 1) | structured_influence(fit.z[1])
     condition, computed = matrix.known_condition, 100 * EPS * problem.m_rows**0.5
     if condition is None:
         condition, computed = spectrum.condition(distance[None])[0], max(computed, matrix.accuracy.ties)

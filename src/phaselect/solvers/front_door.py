@@ -13,8 +13,9 @@ from phaselect.base.errors import DataWarning, InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.priors import GAUSSIAN, Prior
 from phaselect.problem.instance import Instance
-from phaselect.problem.likeness import unlike_iid
+from phaselect.problem.likeness import likeness
 from phaselect.problem.streams import check_seed
+from phaselect.solvers.belief_propagation import BeliefPropagation
 from phaselect.solvers.company import OneByOne
 from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
@@ -56,11 +57,12 @@ def populations(sizes: tuple[int, ...]) -> tuple[Stage, ...]:
 class FrontDoor:
     """The search without choices to make; its stages are those for exact data in memory.
 
-    iid, other: what is tried first, by what A looks like. ladder: what is tried after that, in turn.
+    iid, sparse, other: what is tried first, by what A looks like. ladder: what is tried after that, in turn.
     prior: what is known of x; where it is not Gaussian vector message passing comes first, whatever A looks like.
     """
 
     iid: Stage = field(default_factory=lambda: stage_of(AMP()))
+    sparse: Stage = field(default_factory=lambda: stage_of(BeliefPropagation()))
     other: Stage = field(default_factory=lambda: stage_of(VectorMessagePassing()))
     ladder: tuple[Stage, ...] = field(default_factory=lambda: populations(LADDER))
     prior: Prior = GAUSSIAN
@@ -116,7 +118,7 @@ class FrontDoor:
             if noisy := noise_suspected(problem, tried):
                 warnings.warn(noisy, DataWarning, stacklevel=2)
         if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
-            if first is self.iid:
+            if first in (self.iid, self.sparse):
                 yield chosen(self.other, "there is no room for the couplings that populations need")
             return
         if problem.normalised.m_rows <= problem.n:
@@ -131,6 +133,7 @@ class FrontDoor:
         """The message passing to begin with, and why."""
         if not self.prior.gaussian:
             return stage_of(knowing(self.prior)), "it knows priors that are not Gaussian"
-        if unlike := unlike_iid(problem.normalised):
-            return self.other, f"A is not a matrix of iid entries: {unlike}"
-        return self.iid, "A looks like a matrix of iid entries"
+        looks = likeness(problem.normalised)
+        if not looks.unlike_iid:
+            return self.iid, "A looks like a matrix of iid entries"
+        return self.sparse if looks.sparse else self.other, f"A is not a matrix of iid entries: {looks.unlike_iid}"

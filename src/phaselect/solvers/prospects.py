@@ -12,7 +12,7 @@ from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.problem.instance import Instance
-from phaselect.problem.likeness import unlike_iid
+from phaselect.problem.likeness import likeness
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 
@@ -30,6 +30,8 @@ def poor_prospects(problem: Instance) -> tuple[str, ...]:
     """Why message passing on exact data is expected to fail, if it is."""
     if not 1 < problem.alpha < HIGHEST or problem.n < LARGE or problem.noise is not None:
         return ()
+    if likeness(problem.normalised).sparse:  # of which the spectrum tells little
+        return ()
     if problem.alpha < OF_IID or problem.n >= LARGER:
         needed = threshold(problem)
         if problem.alpha < needed:
@@ -43,7 +45,7 @@ def poor_prospects(problem: Instance) -> tuple[str, ...]:
 def threshold(problem: Instance) -> float:
     """The M/N from which on message passing recovers signals, large ones, from such a matrix."""
     own = problem.normalised
-    if not unlike_iid(own):
+    if not likeness(own).unlike_iid:
         return OF_IID
     from phaselect.theory.bayes import recovery_threshold
     from phaselect.theory.spectra import as_spectrum

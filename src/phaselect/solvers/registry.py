@@ -126,6 +126,14 @@ def vmp(eps: float = 0.1, product: float = 1.0, restarts: int = 8) -> Plan:
     return VectorMessagePassing(restarts=restarts), hot_start(product, eps)
 
 
+def bp(eps: float = 0.05, product: float = 1.0, restarts: int = 12) -> Plan:
+    """From mu = 1 to 1000, then on to 1e12 in thirty iterations."""
+    from phaselect.solvers.belief_propagation import BeliefPropagation
+    from phaselect.solvers.vector_message_passing import hot_start
+
+    return BeliefPropagation(restarts=restarts), hot_start(product, eps, cold=1e3)
+
+
 def sa(eps: float = 0.05, product: float = 1.0) -> Plan:
     """100 sweeps at each temperature; product 0 is lam = 0."""
     from phaselect.solvers.simulated_annealing import SimulatedAnnealing
@@ -196,6 +204,7 @@ REGISTRY = {
     "amp": Recipe("message passing", amp),
     "amp-paper": Recipe("message passing, the paper's schedule", amp_paper),
     "vmp": Recipe("vector message passing", vmp),
+    "bp": Recipe("belief propagation", bp),
     "sa": Recipe("simulated annealing", sa),
     "sa-rate": Recipe("simulated annealing at a given rate", sa_rate),
     "sa-proposals": Recipe("simulated annealing, T_A in proposals", sa_proposals),

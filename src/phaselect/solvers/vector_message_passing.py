@@ -60,10 +60,10 @@ class VectorState(NamedTuple):
     diverged: Array
 
 
-def hot_start(product: float = 1.0, eps: float = 0.1, mu0: float = 1.0) -> Schedule:
-    """At a given rate, doubling from 1e6 on: what is not found there is better sought from elsewhere."""
-    slow = Schedule.fixed_product(product, mu0=mu0, mu_max=1e6, eps=eps, steps=1, unit="iterations")
-    fast = Schedule.fixed_product(product, mu0=2e6, mu_max=1e12, eps=1.0, steps=1, unit="iterations", hold=20)
+def hot_start(product: float = 1.0, eps: float = 0.1, mu0: float = 1.0, cold: float = 1e6) -> Schedule:
+    """At a given rate, doubling where it is cold: what is not found there is better sought from elsewhere."""
+    slow = Schedule.fixed_product(product, mu0=mu0, mu_max=cold, eps=eps, steps=1, unit="iterations")
+    fast = Schedule.fixed_product(product, mu0=2 * cold, mu_max=1e12, eps=1.0, steps=1, unit="iterations", hold=20)
     return Schedule(np.append(slow.mu, fast.mu), np.append(slow.lam, fast.lam), steps=1, unit="iterations")
 
 

@@ -1,6 +1,6 @@
 """A in memory: an array, or its products with vectors.
 
-An operator is a `scipy.sparse.linalg.LinearOperator`, a sparse matrix, or a pair of functions (x -> A x, z -> A^T z):
+An operator is a `scipy.sparse.linalg.LinearOperator`, or a pair of functions (x -> A x, z -> A^T z):
 only message passing and least squares can work with it, since the other solvers begin with the SVD of the entries.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.host import loops, random
+from phaselect.backends.host.nonzeros import nonzeros_of
 from phaselect.backends.host.passes import amp_pass, residual_pass, row_blocks
 from phaselect.backends.host.ridge import NodeBySpectrum, SpectralRidge, decompose
 from phaselect.backends.interface import Accuracy, Vector
@@ -22,6 +23,7 @@ from phaselect.base.errors import InputError
 from phaselect.base.memory import free_bytes
 from phaselect.base.threads import run_parallel
 from phaselect.equations.amp_iteration import Pass, pass_by_products
+from phaselect.equations.belief_iteration import Nonzeros
 from phaselect.equations.gaussian_node import GaussianNode, NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
@@ -122,6 +124,12 @@ class InMemory:
             return NodeBySpectrum(self.ridge(scale, y, x0))
         return NodeByGradients(self._linear(scale, self._corrections(scale)))
 
+    def nonzeros(self, scale: Vector) -> Nonzeros:
+        """Found among all entries."""
+        from scipy.sparse import csr_array
+
+        return nonzeros_of(csr_array(self.entries()), scale)
+
     def _look(self, scale: Vector, x: Stack, target: Stack) -> tuple[Stack, Stack]:
         """`A x` and `A^T (target - A x)`: two products."""
         z = scale * self.measure(x)
@@ -188,9 +196,9 @@ class Dense(InMemory):
         """Squared norm of each row, in float64."""
         return np.asarray(np.einsum("ij,ij->i", self.A, self.A, dtype=np.float64))
 
-    def has_zeros(self) -> bool:
-        """Is an entry exactly zero?"""
-        return not bool(self.A.all())
+    def density(self) -> float:
+        """Share of the entries that are not zero."""
+        return float(np.count_nonzero(self.A) / self.A.size)
 
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows."""
@@ -295,9 +303,9 @@ class Operator(InMemory):
             total = float(sum(np.sum(self.measure(probe) ** 2) for probe in probes))
         return np.full(rows, total / rows)
 
-    def has_zeros(self) -> bool:
+    def density(self) -> float:
         """Not known: rows that are looked at must tell."""
-        return False
+        return 1.0
 
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows, by products."""
@@ -330,48 +338,6 @@ class Operator(InMemory):
                 f"A is an operator with {self.shape[1]} columns, and this needs its entries: use AMP, or give an array"
             )
         return np.column_stack([self.measure(unit) for unit in np.eye(self.shape[1])])
-
-
-@dataclass(frozen=True, eq=False)
-class Sparse(Operator):
-    """A sparse matrix of SciPy's: its products, and what its entries tell at no cost."""
-
-    A: Any = None
-
-    def has_zeros(self) -> bool:
-        """Are there entries that are not stored, or stored zeros?"""
-        return bool(np.count_nonzero(self.A.data) < self.shape[0] * self.shape[1])
-
-    def apply_magnitudes(self, x: Vector) -> Vector:
-        """`|A| |x|`."""
-        return np.asarray(abs(self.A) @ np.abs(x))
-
-    def row_powers(self) -> Vector:
-        """Squared norm of each row."""
-        return np.asarray(self.A.multiply(self.A).sum(axis=1), dtype=np.float64).reshape(-1)
-
-    def empty_column(self) -> int | None:
-        """The first column of zeros."""
-        empty = np.asarray(abs(self.A).sum(axis=0)).reshape(-1) == 0
-        return int(np.argmax(empty)) if empty.any() else None
-
-    def __reduce__(self) -> Any:
-        """Pickled without its SVD."""
-        return sparse, (self.A,)
-
-    def rows_kept(self, kept: NDArray[np.bool_]) -> Sparse:
-        """Some of the rows."""
-        return sparse(self.A[kept])
-
-
-def sparse(A: Any) -> Sparse:
-    """A sparse matrix, by rows and in float64."""
-    if A.dtype.kind not in "fiub":
-        raise InputError(f"A has dtype {A.dtype}: give a sparse matrix of real numbers")
-    rows = A.tocsr().astype(np.float64)
-    if not np.isfinite(rows.data).all():
-        raise InputError("A has an entry that is not finite")
-    return Sparse(rows.__matmul__, rows.T.tocsr().__matmul__, (int(A.shape[0]), int(A.shape[1])), A=rows)
 
 
 def operator(A: Any, rows: int) -> Operator:

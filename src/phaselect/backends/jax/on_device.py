@@ -25,6 +25,7 @@ from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array
+from phaselect.equations.belief_iteration import Nonzeros
 from phaselect.equations.gaussian_node import NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
@@ -99,9 +100,9 @@ class DeviceMatrix:
         """`A^T z` in float64."""
         return adjoint(self.A, self._padded(z, self.A), "float64")
 
-    def has_zeros(self) -> Array:
-        """Is an entry exactly zero?"""
-        return (self.A[: self.rows] == 0).any()
+    def density(self) -> Array:
+        """Share of the entries that are not zero."""
+        return (self.A[: self.rows] != 0).mean(dtype="float64")
 
     def some_rows(self, which: Array) -> Array:
         """Some of its rows."""
@@ -152,6 +153,16 @@ class DeviceMatrix:
     def gaussian_node(self, scale: Array, y: Array, x0: Array) -> NodeByGradients:
         """By conjugate gradients."""
         return NodeByGradients(self.linear(scale))
+
+    def nonzeros(self, scale: Array) -> Nonzeros:
+        """All entries, in their places."""
+        return Nonzeros(
+            values=scale[:, None] * self.A[: self.rows],
+            in_rows=lambda of_rows: of_rows[:, None],
+            in_columns=lambda of_columns: of_columns,
+            over_rows=lambda entries: entries.sum(axis=1),
+            over_columns=lambda entries: entries.sum(axis=0),
+        )
 
     def ridge(self, scale: Array, y: Array, x0: Array) -> CholeskyRidge:
         """By Cholesky factors."""

@@ -7,8 +7,9 @@ be flipped is not inferred from K but tried: the flipped measurements must be in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,53 +24,76 @@ SMALL = 1e3
 """Units of rounding up to which what a group leaves may be nothing; whether it is, is seen when x is computed."""
 
 
+class Flips(NamedTuple):
+    """Groups of measurements, each a sum of others, or of others and one: what they leave is summed up, not multiplied.
+
+    left: what the members of each group leave, as columns. members: of the group of that number.
+    """
+
+    left: Vector
+    members: Callable[[int], NDArray[np.bool_]]
+
+
 def rivals(look: CloseLook) -> Iterator[Vector]:
     """Another x for each group that can be flipped."""
     if not 1 < len(look.v) <= MOST_ROWS:
         return
-    left = _left_alone(look)
-    for groups in _groups(look):
-        for group in groups[_small(left @ groups.T)]:
-            yield look.from_signed(np.where(group, -look.v, look.v))
+    for left, members in _flips(look):
+        for k in np.flatnonzero(np.abs(left).max(axis=0) <= SMALL).tolist():
+            yield look.from_signed(np.where(members(k), -look.v, look.v))
 
 
 def better(look: CloseLook) -> Vector | None:
     """The x of the group whose flip lowers the residual most; None if none does. For an answer that does not fit."""
     if not 1 < len(look.v) <= MOST_ROWS:
         return None
-    left, groups = _left_alone(look), np.vstack(list(_groups(look)))
-    residuals = np.linalg.norm(left.sum(axis=1)[:, None] - 2 * left @ groups.T, axis=0)
-    best = int(np.argmin(residuals))
-    if residuals[best] >= 0.5 * np.linalg.norm(left.sum(axis=1)):
-        return None
-    return look.from_signed(np.where(groups[best], -look.v, look.v))
+    whole = _left_alone(look, _couplings(look)).sum(axis=1)
+    least, best = 0.5 * np.linalg.norm(whole), None
+    for left, members in _flips(look):
+        residuals = np.linalg.norm(whole[:, None] - 2 * left, axis=0)
+        if residuals.min() < least:
+            least, best = residuals.min(), members(int(np.argmin(residuals)))
+    return None if best is None else look.from_signed(np.where(best, -look.v, look.v))
 
 
-def _left_alone(look: CloseLook) -> Vector:
+def _couplings(look: CloseLook) -> Vector:
+    """K."""
+    return np.asarray(look.Q @ look.Q.T)
+
+
+def _left_alone(look: CloseLook, K: Vector) -> Vector:
     """`(I - K) v_i e_i` as columns: what each measurement alone leaves."""
-    return np.asarray(np.diag(look.v) - look.Q @ look.Q.T * look.v)
+    return np.asarray(np.diag(look.v) - K * look.v)
 
 
-def _groups(look: CloseLook) -> Iterator[NDArray[np.bool_]]:
-    """Stacks of groups, one per row."""
-    K = look.Q @ look.Q.T
-    return chain([_hierarchy(K)], map(_firsts, _orders(K)))
+def _flips(look: CloseLook) -> Iterator[Flips]:
+    """Of a hierarchy, then of one order after the other."""
+    K = _couplings(look)
+    alone = _left_alone(look, K)
+    return chain([_hierarchy(K, alone)], (_firsts(order, alone) for order in _orders(K)))
 
 
-def _small(left: Vector) -> NDArray[np.bool_]:
-    """Which columns are residuals of rounding alone?"""
-    return np.asarray(np.abs(left).max(axis=0) <= SMALL)
-
-
-def _hierarchy(K: Vector) -> NDArray[np.bool_]:
-    """Groups, one per row, that form as ever weaker influences are taken for ties."""
+def _hierarchy(K: Vector, alone: Vector) -> Flips:
+    """Groups that form as ever weaker influences are taken for ties, single measurements first."""
     size = len(K)
     distance = -np.log(np.maximum(np.abs(K[np.triu_indices(size, 1)]), 1e-300))
-    members = np.zeros((2 * size - 1, size), dtype=bool)
-    members[:size] = np.eye(size, dtype=bool)
-    for k, (one, other, *_) in enumerate(linkage(distance, method="single")):
-        members[size + k] = members[int(one)] | members[int(other)]
-    return members[:-1]
+    pairs = linkage(distance, method="single")[:-1, :2].astype(int)
+    left = np.empty((2 * size - 2, size))
+    left[:size] = alone.T
+    for k, (one, other) in enumerate(pairs, start=size):
+        left[k] = left[one] + left[other]
+
+    def members(k: int) -> NDArray[np.bool_]:
+        found, waiting = np.zeros(size, dtype=bool), [k]
+        while waiting:
+            group = waiting.pop()
+            if group < size:
+                found[group] = True
+            else:
+                waiting.extend(pairs[group - size])
+        return found
+
+    return Flips(left.T, members)
 
 
 def _orders(K: Vector) -> Iterator[NDArray[np.int64]]:
@@ -85,7 +109,7 @@ def _orders(K: Vector) -> Iterator[NDArray[np.int64]]:
         yield np.argsort(mode / leverage)
 
 
-def _firsts(order: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Groups, one per row, of the first few in the order."""
+def _firsts(order: NDArray[np.int64], alone: Vector) -> Flips:
+    """Groups of the first few in the order."""
     place = np.argsort(order)
-    return place < np.arange(1, len(order))[:, None]
+    return Flips(np.cumsum(alone[:, order[:-1]], axis=1), lambda k: place <= k)
