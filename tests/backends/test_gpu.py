@@ -12,6 +12,7 @@ import pytest
 
 from phaselect import (
     AMP,
+    BeliefPropagation,
     Instance,
     Langevin,
     PopulationAnnealing,
@@ -88,6 +89,7 @@ ANNEAL = Schedule.matched(mu0=0.2, mu_max=300.0, eps=0.1, steps=10)
 SOLVERS = [
     (AMP(), None, 5),
     (VectorMessagePassing(), None, 5),
+    (BeliefPropagation(), None, 5),
     (SimulatedAnnealing(), ANNEAL, 3),
     (PopulationAnnealing(200), ANNEAL, 5),
     (Langevin(), Schedule.fixed_product(0.75, mu_max=1e3, eps=0.05, steps=50, unit="iterations"), 0),
@@ -95,7 +97,7 @@ SOLVERS = [
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "vmp", "sa", "pa", "langevin"])
+@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "vmp", "bp", "sa", "pa", "langevin"])
 def test_a_batch(solver, schedule, least, dtype):
     found = solver.run_batch(EASY, schedule, device="gpu", dtype=dtype)
     assert [one.seed for one in found] == list(range(6))
@@ -108,7 +110,7 @@ def test_a_batch(solver, schedule, least, dtype):
             np.testing.assert_allclose(x, problem.x0, atol=1e-8 if dtype == "float64" else 1e-4)
 
 
-@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "vmp", "sa", "pa", "langevin"])
+@pytest.mark.parametrize(("solver", "schedule", "least"), SOLVERS, ids=["amp", "vmp", "bp", "sa", "pa", "langevin"])
 def test_one_instance(solver, schedule, least):
     """And its state goes on."""
     device = EASY[0].to_device("gpu", "float64")
