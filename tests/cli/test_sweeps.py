@@ -90,7 +90,7 @@ def test_status_has_the_options_of_the_solvers_asked_for(run):
 
 def test_help_names_the_defaults(run):
     text = "".join(run("sweep", "--help").stdout.split())  # names are broken at the ends of lines
-    assert "Bydefault0.1foramp,amp-paper,vmp;0.05forsa,sa-proposals,sa-fixed;0.02forlangevin." in text
+    assert "Bydefault0.1foramp,amp-paper,vmp;0.05forbp,sa,sa-proposals,sa-fixed;0.02forlangevin." in text
 
 
 def test_export_and_merge(run, folder):

@@ -319,7 +319,7 @@ def test_batches_on_a_device_fill_the_same_store(tmp_path, monkeypatch, batch):
 
 
 def test_batches_say_what_they_cannot_do(tmp_path):
-    able = "amp, amp-paper, vmp, sa, sa-rate, sa-fixed, pa, langevin"
+    able = "amp, amp-paper, vmp, bp, sa, sa-rate, sa-fixed, pa, langevin"
     with pytest.raises(InputError, match=f"raf, sa-proposals cannot run in batches on a device: use {able}, or"):
         run_sweep(
             [Grid(("raf", "sa-proposals"), (30,), (2.0,), instances=1)], tmp_path / "runs.db", packing=Batches("cpu")
