@@ -94,7 +94,8 @@ class Sparse:
     along_ones = 0.0
 
     def __post_init__(self) -> None:
-        if self.density != "auto" and not (is_number(self.density) and 0 < float(self.density) < 1):
+        known = is_number(self.density) and 0 < float(self.density) < 1
+        if not known and not (isinstance(self.density, str) and self.density == "auto"):
             raise InputError(
                 f'density = {shortened(self.density)}: give the share of nonzeros, between 0 and 1, or "auto"'
             )

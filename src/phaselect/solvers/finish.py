@@ -24,6 +24,8 @@ WEAK = 1e-5
 """What counts as no tie: an influence of one measurement on another times sqrt(M), the relative residual of other
 signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more closer to 1, between groups that have none.
 """
+NOTHING = 1e-10
+"""Entries of x below this, over their root mean square, are zero, where most are."""
 EPS = 2.0**-52
 """The precision of float64."""
 BY_CHANCE = 1e-4
@@ -102,7 +104,9 @@ def settle_nonzeros(problem: Normalised, x: Array, probe: Probe | None) -> tuple
     tolerance = xp.where(worth, problem.matrix.accuracy.exact, HUGE)
     systems = Systems((given.signs * problem.y)[None], x[None], tolerance[None])
     fit, _ = least_squares(problem.linear.restricted(x != 0), systems)
-    better = _answer(problem, fit.x[0], given.signs, fit.target[0] - fit.z[0])
+    found = fit.x[0]
+    kept = xp.where(abs(found) > NOTHING * xp.sqrt((found**2).mean()), found, 0.0)
+    better = _answer(problem, kept, given.signs, fit.target[0] - problem.forward(kept))
     answer = problem.loops.choose(worth & (better.excess <= given.excess), better, given)
     return answer, None if probe is None else _no_support(problem, probe)
 

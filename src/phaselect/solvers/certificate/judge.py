@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 import numpy as np
-from scipy.special import gammaln
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
@@ -26,6 +25,7 @@ from phaselect.solvers.certificate.close_look import (
     affordable,
     looks,
 )
+from phaselect.solvers.certificate.few_rows import judge_few
 from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
@@ -63,7 +63,7 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     """
     fit, n = float(answer.fit), answer.x.size
     if y.size <= n:
-        return _by_sparsity(answer, y.size)
+        return judge_few(problem, answer, y.size, bool(fits_exactly(answer)))
     if not fits_exactly(answer):
         log10 = log10_impostors(fit, y.size, n)
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
@@ -86,25 +86,6 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     if reasons:
         return Judged(Grade.UNCERTIFIED, fit, log10, reason=reasons[0])
     return Judged(Grade.CERTIFIED, fit, log10, Certificate.GENERAL_POSITION)
-
-
-def _by_sparsity(answer: Answer, m_rows: int) -> Judged:
-    """With fewer measurements than unknowns others fit as well, always: what counts is that they have more nonzeros.
-
-    Expected to fit by chance with as few: so many wrong signs as always, for so many choices of places.
-    """
-    fit, n, nonzeros = float(answer.fit), answer.x.size, int(np.count_nonzero(answer.x))
-    if nonzeros >= m_rows:
-        return Judged(Grade.OPEN, fit, np.inf)
-    places = (gammaln(n + 1) - gammaln(nonzeros + 1) - gammaln(n - nonzeros + 1)) / np.log(10)
-    log10 = log10_impostors(fit, m_rows, nonzeros) + float(places)
-    if not fits_exactly(answer) or log10 > CERTIFIED_BELOW:
-        return Judged(Grade.OPEN, fit, log10)
-    reason = (
-        "fewer measurements than unknowns, so that others fit; unless A was built for it, none of them "
-        f"with {nonzeros} nonzeros or fewer"
-    )
-    return Judged(Grade.UNCERTIFIED, fit, log10, reason=reason)
 
 
 def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int, plain: bool) -> Inspected:
