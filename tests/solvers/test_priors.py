@@ -35,7 +35,7 @@ def nonnegative_instance(kind, n, alpha, seed):
 def test_a_sparse_signal_from_fewer_measurements_than_unknowns(prior):
     result = solve(FEW.A, FEW.y, prior=prior)
     assert result.status is Status.UNCERTIFIED
-    assert "fewer measurements than unknowns" in result.message
+    assert "no more measurements than unknowns" in result.message
     assert [stage.solver for stage in result.stages] == ["vmp"]
     x = result.x * np.sign(result.x @ FEW.x0)
     np.testing.assert_allclose(x, FEW.x0, atol=1e-12)
@@ -115,6 +115,28 @@ def test_many_nonzeros_that_fit_exactly_say_nothing():
         assert judge(lambda: problem, problem.y, answer._replace(excess=0.0), None).grade is grade
 
 
+def test_columns_of_a_that_leave_a_choice_are_seen():
+    """Nonzeros that share no measurement; a column parallel to that of a nonzero; and a right x, zero to rounding."""
+    problem = ensemble_instance("sparse", 100, 0.9, seed=6, density=0.1)
+    result = solve(problem, prior="sparse")
+    assert result.status is Status.AMBIGUOUS
+    for x in (result.x, result.rival):
+        np.testing.assert_allclose(np.abs(problem.measure(x)), problem.y, atol=1e-12)
+    A, x0 = (
+        np.random.default_rng(0).standard_normal((80, 100)),
+        np.where(np.arange(100) < 10, 1.0 + np.arange(100), 0.0),
+    )
+    A[:, 50] = -2 * A[:, 3]
+    result = solve(A, np.abs(A @ x0), prior="sparse")
+    assert result.status is Status.AMBIGUOUS
+    assert np.count_nonzero(result.rival) == 10
+    np.testing.assert_allclose(np.abs(A @ result.rival), np.abs(A @ x0), atol=1e-9)
+    right = ensemble_instance("sparse", 100, 0.9, seed=0, density=0.1)
+    assert solve(right, prior="sparse").status is Status.UNCERTIFIED
+    positive = gaussian_instance(60, 1.0, seed=0, nonnegative=True)
+    assert "no entry is negative" in solve(positive, prior="nonnegative").message
+
+
 def test_least_squares_on_the_columns_of_the_estimate():
     problem = FEW.normalised
     rough = problem.x0 * (1 + 1e-3 * np.random.default_rng(0).standard_normal(120))
@@ -133,6 +155,6 @@ def test_annealers_say_that_they_keep_the_gaussian_prior():
 
 def test_few_measurements_need_a_prior():
     for run in (lambda: solve(FEW), lambda: AMP().run(FEW), lambda: AMP().run_batch([FEW], device="cpu")):
-        with pytest.raises(InputError, match=r"108 measurements.*120 unknowns.*say so with prior") as caught:
+        with pytest.raises(InputError, match=r"108 measurements.*120 unknowns.*with prior=\"sparse\"") as caught:
             run()
         assert "\n" not in str(caught.value)

@@ -59,7 +59,7 @@ class OneLineErrors(click.Group):
 
 def in_options(text: str) -> str:
     """A message of the library in the words of the command line: `--noise auto` instead of `noise="auto"`."""
-    return re.sub(r"""(?:solve\(A, y, )?\b(noise|rounding)="?([\w.+-]*\w)"?\)?""", r"--\1 \2", text)
+    return re.sub(r"""(?:solve\(A, y, )?\b(noise|rounding|prior)="?([\w.+-]*\w)"?\)?""", r"--\1 \2", text)
 
 
 @contextmanager

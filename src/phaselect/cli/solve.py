@@ -165,7 +165,9 @@ def _report(result: Result, out: str | None) -> None:
 
 def _noise(result: Result) -> dict[str, str]:
     """The noise, and what it leaves open of x."""
-    if result.x_std is None:
+    if not np.any(result.noise):
         return {}
     spread = "" if result.noise_std is None else f" +- {result.noise_std:.2g}"
-    return {"noise": f"{np.mean(result.noise):.4g}{spread}", "x_std": f"{np.sqrt(np.mean(result.x_std**2)):.4g}"}
+    own = {} if result.x_std is None else {"x_std": f"{np.sqrt(np.mean(result.x_std**2)):.4g}"}
+    noise = np.mean(result.noise)
+    return {"noise": f"{noise:.4g}{spread}" if np.isfinite(noise) else "not known"} | own

@@ -53,11 +53,16 @@ class LearningNoise(VectorMessagePassing):
 
 
 class Learned(NamedTuple):
-    """What was learned of the noise, a variance in the units of the data: `sure` if it cannot well be none at all."""
+    """What was learned of the noise, a variance in the units of the data; and why it is a guess, if it is one."""
 
     noise: float
     std: float
-    sure: bool
+    doubt: str
+
+    @property
+    def sure(self) -> bool:
+        """Is there no doubt?"""
+        return not self.doubt
 
 
 def learn(
@@ -105,7 +110,8 @@ def _at_maximum(
     width = math.sqrt(2 / ((1 - slope) * m_rows * float(np.mean(1 / (tau + nu) ** 2))))
     least = _with_known_signs(nu, state.eigenvalues, m_rows) if solver.prior.gaussian else 0.0
     std = max(width, least)
-    return Learned(nu * unit, std * unit, agreed and nu > SURE * std)
+    doubt = "" if nu > SURE * std else f"it is less than {SURE:g} standard deviations from none"
+    return Learned(nu * unit, std * unit, doubt if agreed else "searches from several starts do not agree on x")
 
 
 def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int) -> float:

@@ -133,7 +133,7 @@ class Result:
             "stages": [{name: _plain(value) for name, value in one._asdict().items()} for one in self.stages],
             "x": self.x.tolist(),
             "x_std": None if self.x_std is None else self.x_std.tolist(),
-            "noise": np.asarray(self.noise).tolist(),
+            "noise": _plain(self.noise) if np.ndim(self.noise) == 0 else np.asarray(self.noise).tolist(),
             "noise_std": self.noise_std,
             "rival": None if self.rival is None else self.rival.tolist(),
             "signs": self.signs.astype(int).tolist(),

@@ -154,7 +154,7 @@ def check_rows(m_rows: int, n: int, few: bool) -> None:
     if m_rows <= n and not few:
         raise InputError(
             f"{m_rows} measurements, rows of zeros aside, for {n} unknowns: recovery is impossible in principle unless "
-            "alpha = M/N exceeds 1; add measurements, or, if x is sparse, say so with prior"
+            'alpha = M/N exceeds 1; add measurements, or, if x is sparse, solve it with prior="sparse"'
         )
 
 

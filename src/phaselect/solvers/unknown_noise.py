@@ -6,6 +6,7 @@ nobody can be sure of it, the search goes on for exact data before it is used.
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from dataclasses import replace
@@ -68,7 +69,7 @@ def run_on_learned_noise(
         learned, found = learn(problem, seed, patience.left(), progress, prior)
         tried += found.stages
     if found.status in CUT:
-        return replace(found, stages=tried, seconds=patience.spent)
+        return replace(found, stages=tried, seconds=patience.spent, noise=math.nan)
     if found.status in FITS:
         return run(exact, start=found.x if init is None else init)
     if learned is None or not learned.sure:
@@ -77,9 +78,11 @@ def run_on_learned_noise(
             result = run(exact, 1.0 if learned is None else 0.5)
         if result.warnings:
             result = replace(result, reason="", warnings=())
-        if learned is None or result.status in (*FITS, Status.INTERRUPTED):
+        if result.status in (*FITS, Status.INTERRUPTED):
             return result
-    doubt = "" if learned.sure else "the noise is a guess, as searches from several starts do not agree on x"
+        if learned is None:
+            return replace(result, noise=math.nan, reason="no noise could be learned")
+    doubt = "" if learned.sure else f"the noise is a guess, as {learned.doubt}"
     return replace(run(problem.with_noise(learned.noise)), noise_std=learned.std, reason=doubt)
 
 

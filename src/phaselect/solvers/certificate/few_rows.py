@@ -22,7 +22,7 @@ LARGEST = 50_000_000
 """Entries of A up to which its columns are looked at."""
 PARALLEL = 1e-10
 """What the cosine of two columns may be short of 1."""
-FEW = "fewer measurements than unknowns, so that others fit; none with {} nonzeros or fewer is expected to"
+FEW = "no more measurements than unknowns, so that others fit; none with {} nonzeros or fewer is expected to"
 
 
 def judge_few(problem: Callable[[], Normalised], answer: Answer, m_rows: int, exact: bool) -> Judged:
