@@ -66,6 +66,7 @@ def test_without_entries(monkeypatch):
     assert VectorMessagePassing(prior=Nonnegative()).run(problem).certified
 
 
+@pytest.mark.slow
 def test_in_a_batch():
     problems = [gaussian_instance(60, 1.0, seed=seed, density=0.1) for seed in range(2)]
     found = VectorMessagePassing(prior=Sparse(0.1), restarts=0).run_batch(problems, device="cpu", dtype="float64")
