@@ -102,7 +102,7 @@ def test_what_a_prior_is_worth(table_of, monkeypatch):
     monkeypatch.setattr(priors, "SIGNALS", {name: priors.SIGNALS[name] for name in ("density 0.1", "density 0.5")})
     monkeypatch.setattr(priors, "ALPHAS", {"small": np.array([0.8])})
     monkeypatch.setattr(priors, "OFFSETS", (-0.3, 0.6))
-    monkeypatch.setattr(priors, "SIZES", {"small": ((30,), 40, 3)})
+    monkeypatch.setattr(priors, "SIZES", {"small": ((20,), 30, 2)})
     table = table_of(priors)
     shares, single, theory = (table.where(source=source) for source in ("starts", "single", "theory"))
     assert (shares["signal"].tolist(), shares["alpha"].tolist()) == (["density 0.1", "density 0.5"], [0.8, 0.8])

@@ -276,6 +276,7 @@ DRAWN = (1, 3, 4, 9, 10, 11)
 """Seeds of instances that message passing solves soon."""
 
 
+@pytest.mark.slow
 def test_drawn_instances_are_solved_as_given_ones():
     """The path and the x of single runs on the instances drawn."""
     drawing = gaussian_batch(N, ROWS / N, seeds=DRAWN)

@@ -175,6 +175,7 @@ def test_progress_time_limit_and_interrupt():
     assert (result.status, result.sweeps) == (Status.INTERRUPTED, 10)
 
 
+@pytest.mark.slow
 def test_a_half_precision_copy_is_no_limit_to_the_answer(monkeypatch):
     """Least squares takes over earlier, and mends what signs are left; the answer is one of float64.
 
@@ -381,6 +382,7 @@ def test_given_signs_are_left_alone():
 # ----------------------------------------------------------------------------------------------------------- annealing
 
 
+@pytest.mark.slow
 def test_simulated_annealing_goes_on_from_its_state():
     device, solver = on_cpu(PROBLEM), SimulatedAnnealing(eager=False)
     first, whole = (solver.run(device, plan, seed=3) for plan in (ANNEAL[:10], ANNEAL[:20]))

@@ -92,7 +92,7 @@ class FrontDoor:
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
         warned = poor_prospects(problem) if self.prior.gaussian else ()
         for line in warned:
-            warnings.warn(line, DataWarning, stacklevel=2)
+            warnings.warn(line, DataWarning, stacklevel=4)  # past solve, and what bounds threads
         result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
         noisy = noise_suspected(problem, search.tried[0])
         if not noisy or result.status in FITS:
