@@ -137,8 +137,8 @@ class AMP:
         )
 
     def memory(self, m_rows: int, n: int, itemsize: int) -> int:
-        """A, as much again while batches shrink, and float64 copies while they are refined; vectors."""
-        return (2 * itemsize + 16) * m_rows * n + 200 * (m_rows + n)
+        """A, as much again while batches shrink; float64 copies and a mask while they are refined; vectors."""
+        return (2 * itemsize + 18) * m_rows * n + 200 * (m_rows + n)
 
     def advance(self, problem: Normalised, state: AMPState, stretch: Stretch) -> AMPState:
         """Iterates through a segment; once it diverges, the last finite state stays, marked."""

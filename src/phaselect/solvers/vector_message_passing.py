@@ -157,8 +157,8 @@ class VectorMessagePassing:
         return Work(move=schedule.steps * (2 * product + 6e4), look=2 * product, launches=100 * schedule.steps)
 
     def memory(self, m_rows: int, n: int, itemsize: int) -> int:
-        """A, as much again while batches shrink, and float64 copies while they are refined; vectors."""
-        return (2 * itemsize + 16) * m_rows * n + 400 * (m_rows + n) + 16 * PROBES
+        """A, as much again while batches shrink; float64 copies and a mask while they are refined; vectors."""
+        return (2 * itemsize + 18) * m_rows * n + 400 * (m_rows + n) + 16 * PROBES
 
     def advance(self, problem: Normalised, state: VectorState, stretch: Stretch) -> VectorState:
         """Iterates through a segment; once it diverges, the last finite state stays, marked."""
