@@ -66,6 +66,7 @@ def same_states(some, others, error=0.0):
 # ------------------------------------------------------------------------------------------------------ message passing
 
 
+@pytest.mark.slow
 def test_message_passing_takes_the_path_of_one_in_memory():
     """As long as rounding does not grow: the estimate before refinement, and everything else in the state."""
     single, found = (SOLVER.run(one, PLAN[:30], seed=3) for one in (PROBLEM, on_cpu(PROBLEM)))
@@ -197,6 +198,7 @@ def test_a_half_precision_copy_is_no_limit_to_the_answer(monkeypatch):
         assert result.mse_y < 1e-12
 
 
+@pytest.mark.slow
 def test_rounding_a_float64_matrix_costs_digits_of_x():
     """Seven are left, as the pages say, unless float64 is asked for."""
 
