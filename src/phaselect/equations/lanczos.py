@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
 
+PROBES = 2400
+"""Random numbers, about, that eigenvalues are found with."""
 STEPS = 60
 ENDED = 1e-10
 """Of the first, a step that tells that all eigenvalues in sight have been found."""

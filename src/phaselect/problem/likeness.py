@@ -14,7 +14,7 @@ import numpy as np
 
 from phaselect.equations.arrays import Array, namespace
 from phaselect.problem.normalised import Normalised
-from phaselect.problem.streams import Purpose, stream
+from phaselect.problem.streams import Purpose, random_signs, stream
 
 PROBES = 4000
 """Random numbers, about, that A is asked with."""
@@ -60,7 +60,7 @@ def likeness(problem: Normalised) -> Likeness:
     """What A looks like."""
     m_rows, n = problem.m_rows, problem.n
     rng = stream(0, Purpose.LIKENESS, m_rows, n)
-    probes, mixed = 2.0 * rng.integers(2, size=(-(-PROBES // n), n)) - 1.0, rng.standard_normal(m_rows)
+    probes, mixed = random_signs(rng, n, PROBES), rng.standard_normal(m_rows)
     found = Moments(*(float(value) for value in problem.compiled(moments)(problem, probes, mixed)))
     chance = 10 / np.sqrt(n)
     if found.ones > 1 + 10 * OFF + chance:

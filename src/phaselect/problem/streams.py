@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
@@ -39,3 +40,8 @@ def check_seed(seed: Any) -> int:
     if not is_count(seed):
         raise InputError(f"seed = {shortened(seed)}: give a whole number, 0 or more, or a numpy.random.Generator")
     return int(seed)
+
+
+def random_signs(rng: np.random.Generator, n: int, about: int) -> NDArray[np.float64]:
+    """Rows of n random signs, about so many in all and one row at least: to ask a matrix with."""
+    return np.asarray(2.0 * rng.integers(2, size=(-(-about // n), n)) - 1.0)

@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.equations.arrays import in_memory
+from phaselect.equations.lanczos import PROBES
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
-from phaselect.problem.streams import Purpose, stream
+from phaselect.problem.streams import Purpose, random_signs, stream
 from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import Answer, Probe, Support, examine, take_as_it_is, truth, uncertainty
 from phaselect.solvers.protocol import Solver, Start
 
 Columns = dict[str, NDArray[Any]]
-PROBES = 2400
-"""Random numbers, about, that sums over the eigenvalues of `A^T A` are found with."""
 
 
 class Place(Protocol):
@@ -228,7 +227,7 @@ class Cohort:
     def uncertainty(self, x: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
         """Standard deviations of x, each at its own noise."""
         rng = stream(0, Purpose.TRACE, self.problem.n)
-        probes = 2.0 * rng.integers(2, size=(-(-PROBES // self.problem.n), self.problem.n)) - 1.0
+        probes = random_signs(rng, self.problem.n, PROBES)
         own = self.place.spread(x), self.place.spread(noise)
         found: NDArray[Any] = self.place.gathered(self._call(uncertainty, *own, shared=[probes]))
         return found

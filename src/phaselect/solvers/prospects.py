@@ -10,18 +10,18 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.lanczos import Eigenvalues
+from phaselect.equations.lanczos import PROBES, Eigenvalues
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import likeness
 from phaselect.problem.normalised import Normalised
-from phaselect.problem.streams import Purpose, stream
+from phaselect.problem.streams import Purpose, random_signs, stream
 
 OF_IID, HIGHEST = 1.1284, 1.584
 """Thresholds of independent entries, and of orthogonal columns, which no other spectrum exceeds."""
 LARGE, LARGER = 100, 400
 """Unknowns from which on a threshold tells what to expect; and from which on it is worth half a second to find it."""
-QUANTILES, PROBES = 200, 2400
-"""Numbers that stand for a spectrum; and random numbers that it is found with, where an SVD would take too long."""
+QUANTILES = 200
+"""Numbers that stand for a spectrum."""
 SMALLEST = 1e-12
 """Of the largest eigenvalue."""
 
@@ -51,7 +51,7 @@ def threshold(problem: Instance) -> float:
     from phaselect.theory.spectra import as_spectrum
 
     rng = stream(0, Purpose.TRACE, own.n)
-    probes = 2.0 * rng.integers(2, size=(-(-PROBES // own.n), own.n)) - 1.0
+    probes = random_signs(rng, own.n, PROBES)
     return recovery_threshold(as_spectrum(quantiles(own.compiled(eigenvalues)(own, probes))), 1)
 
 

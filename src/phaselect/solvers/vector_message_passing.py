@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.lanczos import Eigenvalues
+from phaselect.equations.lanczos import PROBES, Eigenvalues
 from phaselect.equations.priors import GAUSSIAN, Prior, as_prior
 from phaselect.equations.signs import estimate_columns, signs_of
 from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_learned, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
+from phaselect.problem.streams import random_signs
 from phaselect.solvers.finish import settle_estimate, settle_nonzeros
 from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
 from phaselect.solvers.protocol import Start, Work
@@ -28,8 +29,6 @@ from phaselect.solvers.verdict import Ended
 WEAK, DEFINITE, FIRM = 1e-2, 1.0, 1e3
 """Precision of the first beliefs, which are in no signs yet; with a prior that is not Gaussian, in random signs; and in
 signs that are given."""
-PROBES = 2400
-"""Random numbers, about, that the eigenvalues are found with, where an SVD does not know them."""
 HELD, STILL = 3.0, 1e-14
 """Noise learned over that of the schedule from which on it is the noise that holds the anneal; and the mean squared
 change of z in one iteration below which it has come to rest there."""
@@ -112,7 +111,7 @@ class VectorMessagePassing:
         """Beliefs of random sign; restarts vary damping and product too."""
         h = rng.standard_normal(m_rows)
         damping, factor = (rng.uniform(0.1, 0.7), rng.uniform(1, 3)) if attempt else (self.damping, 1.0)
-        probes = rng.integers(2, size=(-(-PROBES // n), n)) * 2.0 - 1.0
+        probes = random_signs(rng, n, PROBES)
         density = self.prior.draw_density(rng, attempt)
         return VectorDraw(h, np.float64(damping), np.float64(factor), probes, np.float64(density))
 
