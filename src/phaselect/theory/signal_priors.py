@@ -1,4 +1,4 @@
-r"""State evolution of vector message passing with a prior of x that is not Gaussian, and the threshold that it gives.
+r"""State evolution of vector message passing with a prior of x that is not Gaussian, which has a threshold.
 
 Priors are those of equations/priors.py, of unit power, and the right ones: then each message is one number, its
 precision (Nishimori). With g2 and gx what the channel and the prior tell the linear part of z and x,
@@ -21,7 +21,7 @@ from phaselect.base.errors import InputError
 from phaselect.equations.priors import Prior, as_prior
 from phaselect.theory.branch import Branch
 from phaselect.theory.quadrature import Array, legendre
-from phaselect.theory.spectra import MarchenkoPastur, Spectrum, SpectrumLike, as_spectrum
+from phaselect.theory.spectra import Spectrum, SpectrumLike, as_spectrum
 from phaselect.theory.vector_nodes import Message, from_channel
 
 FIRST = 1e-4
@@ -55,21 +55,9 @@ def evolution_with_prior(
     return _evolve(float(alpha), known, law, float(noise))
 
 
-def threshold_with_prior(prior: Prior | str, spectrum: Spectrum, tolerance: float) -> float:
-    """The smallest alpha from which state evolution without noise goes to the signal."""
-    known = _of_known_density(prior)
-
-    def recovers(alpha: float) -> bool:
-        return bool(_evolve(alpha, known, spectrum, 0.0)["mse_x"][-1] == 0)
-
-    low = 0.0 if isinstance(spectrum, MarchenkoPastur) else 1.0  # with fewer rows it would have null directions
-    high = low + 1.0
-    while not recovers(high):
-        low, high = high, 2 * high
-    while high - low > tolerance:
-        middle = (low + high) / 2
-        low, high = (low, middle) if recovers(middle) else (middle, high)
-    return high
+def recovers_with_prior(prior: Prior, spectrum: Spectrum, alpha: float) -> bool:
+    """Does state evolution without noise go to the signal?"""
+    return bool(_evolve(alpha, _of_known_density(prior), spectrum, 0.0)["mse_x"][-1] == 0)
 
 
 def _of_known_density(prior: Any) -> Prior:

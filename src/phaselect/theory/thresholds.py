@@ -25,7 +25,7 @@ from phaselect.theory.control import (
     number,
 )
 from phaselect.theory.saddle import Point, require_converged, saddle_point
-from phaselect.theory.signal_priors import threshold_with_prior
+from phaselect.theory.signal_priors import recovers_with_prior
 from phaselect.theory.spectra import MarchenkoPastur, Spectrum, SpectrumLike, as_spectrum, degrees_of_freedom
 from phaselect.theory.vector_anneal import slow_anneal_recovers
 from phaselect.theory.vector_nodes import Ensemble
@@ -64,14 +64,15 @@ def critical_alpha(
     if not known.gaussian:
         if degrees > 1 or product != 1:
             raise InputError("a prior that is not Gaussian goes with a real field and with product 1")
-        return threshold_with_prior(known, law, tolerance)
-    if degrees == 1 and isinstance(law, MarchenkoPastur):
+        recovers = partial(recovers_with_prior, known, law)
+    elif degrees == 1 and isinstance(law, MarchenkoPastur):
         recovers = partial(_saddle_points_recover, float(product))
     elif product == 1:
         return recovery_threshold(law, degrees)
     else:
         recovers = partial(_messages_recover, float(product), law, degrees)
-    low, high = 1.0 + tolerance, 2.0
+    few = not known.gaussian and isinstance(law, MarchenkoPastur)  # other spectra have no fewer rows than columns
+    low, high = (0.0, 1.0) if few else (1.0 + tolerance, 2.0)
     while not recovers(high):
         low, high = high, 2 * high
         if high > 1e3:
