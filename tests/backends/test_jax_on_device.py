@@ -101,7 +101,6 @@ def changed(where, value):
         (PROBLEM.A[:, :0], r"A has shape \(55, 0\)"),
         (PROBLEM.A.astype(int), "A has dtype int32 on the device: give float32 or float64"),
         (PROBLEM.A.astype("float16"), "A has dtype float16"),
-        (PROBLEM.A.astype("complex64"), "A has dtype complex64"),
         (PROBLEM.A[:54], "A has 54 rows but y has 55 entries"),
         (np.vstack([PROBLEM.A, PROBLEM.A[:1]]), "A has 56 rows but y has 55 entries"),
         (changed((slice(None), 7), 0.0), "column 7 of A is all zeros"),

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from phaselect.equations.channels import input_channel, misfit, output_channel_with, phi_in, phi_out
+from phaselect.equations.channels import input_channel, mean_sign, misfit, output_channel_with, phi_in, phi_out
 
 STEP = 1e-4
-output_channel = output_channel_with(np.tanh)
+output_channel = output_channel_with(mean_sign)
 
 
 @pytest.mark.parametrize("w", [-2.0, -0.01, 0.3, 5.0])

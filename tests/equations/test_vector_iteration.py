@@ -6,7 +6,7 @@ from scipy.integrate import quad
 
 from phaselect import AMP, Schedule, Sparse, VectorMessagePassing, gaussian_instance
 from phaselect.backends.host import in_memory
-from phaselect.equations.channels import measurement_posterior, output_channel_with
+from phaselect.equations.channels import mean_sign, measurement_posterior, output_channel_with
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.priors import Gaussian
 from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, vector_iteration
@@ -25,7 +25,7 @@ def test_the_channel_by_integration(p, tau, y, nu):
     found, variance = measurement_posterior(np.float64(p), tau, y, nu)
     assert found == pytest.approx(mean / norm, rel=1e-7)
     assert variance == pytest.approx(square / norm - (mean / norm) ** 2, rel=1e-6)
-    g, curvature = output_channel_with(np.tanh)(p, y, 1 / (tau + nu))  # the channel of AMP, in other words
+    g, curvature = output_channel_with(mean_sign)(p, y, 1 / (tau + nu))  # the channel of AMP, in other words
     assert (found, variance) == (pytest.approx(p + tau * g), pytest.approx(tau - tau**2 * curvature))
 
 

@@ -30,7 +30,7 @@ def test_nothing_seen_settles_nothing():
 
 @pytest.mark.parametrize("grade", Grade)
 def test_one_attempt_settles_what_is_certain(grade):
-    assert after(outcome(grade)).settled(0.0) == (grade in (Grade.CERTIFIED, Grade.AMBIGUOUS))
+    assert after(outcome(grade)).settled(0.0) == (grade in (Grade.CERTIFIED, Grade.LOCALLY_UNIQUE, Grade.AMBIGUOUS))
 
 
 @pytest.mark.parametrize("grade", Grade)

@@ -57,9 +57,9 @@ def test_a_start_that_fits_is_examined_though_nothing_came_of_it(monkeypatch):
     """What was found is hopeless, so that nothing was asked of A for it."""
     calls, examine = [], Cohort.examine
 
-    def counted(self):
+    def counted(self, x):
         calls.append(None)
-        return examine(self)
+        return examine(self, x)
 
     monkeypatch.setattr(Cohort, "examine", counted)
     hot = Schedule([1e-2], [1e2], steps=1, unit="iterations")

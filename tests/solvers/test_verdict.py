@@ -10,6 +10,7 @@ from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
 NOISE = 0.1
 EXACT = {  # how the search ended matters for an open answer alone
     Grade.CERTIFIED: dict.fromkeys(Ended, Status.RECOVERED),
+    Grade.LOCALLY_UNIQUE: dict.fromkeys(Ended, Status.LOCALLY_UNIQUE),
     Grade.UNCERTIFIED: dict.fromkeys(Ended, Status.UNCERTIFIED),
     Grade.AMBIGUOUS: dict.fromkeys(Ended, Status.AMBIGUOUS),
     Grade.INEXACT: dict.fromkeys(Ended, Status.INEXACT)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
 from phaselect.equations.belief_iteration import Nonzeros
+from phaselect.equations.fields import Field
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.least_squares import Linear
 from phaselect.equations.regression import Regressed
@@ -33,6 +34,10 @@ class Accuracy(NamedTuple):
 
 class Matrix(Protocol):
     """A as it was given. `apply` may be part of a program; `measure` takes and returns arrays of NumPy."""
+
+    @property
+    def field(self) -> Field:
+        """What x and `A x` are made of."""
 
     @property
     def loops(self) -> Any:

@@ -16,6 +16,21 @@ def namespace(array: Array) -> Any:
     return array.__array_namespace__() if hasattr(array, "__array_namespace__") else np
 
 
+def is_complex(array: Array) -> bool:
+    """Is it complex?"""
+    return bool(np.iscomplexobj(array))
+
+
+def squared(array: Array) -> Array:
+    """`|a|^2`, entry by entry."""
+    return array.real**2 + array.imag**2 if is_complex(array) else array**2
+
+
+def inner(one: Array, other: Array) -> Array:
+    """`Re(a^H b)`, of two vectors, or of each row of stacks: the product in which complex numbers are pairs."""
+    return (one.conj() * other).real.sum(axis=-1)
+
+
 def special(array: Array) -> Any:
     """The special functions of that library."""
     if namespace(array) is np:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.channels import output_channel_with
+from phaselect.equations.channels import mean_sign, output_channel_with
 
 LEAST = 0.1
 """Precision that x_j keeps at least, over Lam: what measurements that do not know their sign tell may be negative."""
@@ -63,7 +63,7 @@ def belief_iteration(old: Messages, mu: Array, lam: Array, psi: Array, y: Array,
     v = 1 / xp.maximum(Lam + nonzeros.in_columns(old.all_q) - old.q, LEAST * Lam)
     x = v * (nonzeros.in_columns(old.all_h) - old.h)
     w, V = nonzeros.over_rows(a * x), nonzeros.over_rows(a**2 * v)
-    g, curvature = output_channel_with(xp.tanh)(w, y, 1 / (1 / (2 * mu) + V))
+    g, curvature = output_channel_with(mean_sign)(w, y, 1 / (1 / (2 * mu) + V))
     k = a**2 * nonzeros.in_rows(curvature)
     rest = (1 - psi) / (1 - v * k)
     return summed(rest * (a * nonzeros.in_rows(g) + k * x) + psi * old.h, rest * k + psi * old.q, nonzeros)

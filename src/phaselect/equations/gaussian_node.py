@@ -1,11 +1,12 @@
 r"""What Gaussian beliefs about all measurements, and a Gaussian prior of x, come to: the linear part of vector message
-passing, here by conjugate gradients.
+passing.
 
 With measurements believed to be `target` to precision g, and x to have precision Lam,
 
     x = (A^T A + shift)^-1 A^T target,    shift = Lam/g,    z = A x.
 
-Each call starts from the x of the last one, and goes only as far as that pays: what it leaves, the next one sees.
+Here by conjugate gradients, where each call starts from the x of the last one and goes only as far as that pays: what
+it leaves, the next one sees. And at once, where `A^T A` is diagonal.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.fields import REAL, Field
 from phaselect.equations.lanczos import Eigenvalues, quadrature
 from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
 
@@ -40,10 +42,12 @@ class NodeByGradients(NamedTuple):
     """By conjugate gradients; x itself is kept."""
 
     linear: Linear
+    field: Field = REAL
 
     def eigenvalues(self, probes: Array) -> Eigenvalues:
         """By Lanczos' method."""
-        return quadrature(lambda p: self.linear.adjoint(self.linear.forward(p)), probes, self.linear.loops)
+        linear, own = self.linear, probes.astype(self.field.x)
+        return quadrature(lambda p: linear.adjoint(linear.forward(p)), own, linear.loops, self.field.fold)
 
     def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
         """From the last x; the roughest corrections do, as the next call starts from what they leave."""
@@ -69,3 +73,36 @@ class NodeByGradients(NamedTuple):
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
         """Their mean."""
         return eigenvalues.mean_variance_of_x(g, Lam, eigenvalues.weights.sum())
+
+
+class NodeByDiagonal(NamedTuple):
+    """At once, where `A^T A` is diagonal; x itself is kept.
+
+    spectrum: its entries, or, of many, the mean of as many at a time as there are more than enough of.
+    """
+
+    forward: Any
+    adjoint: Any
+    diagonal: Array
+    spectrum: Eigenvalues
+
+    def eigenvalues(self, probes: Array) -> Eigenvalues:
+        """All that count."""
+        return self.spectrum
+
+    def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
+        """To all digits."""
+        x = self.adjoint(target) / (self.diagonal + shift)
+        return self.forward(x), x
+
+    def signal(self, kept: Array) -> Array:
+        """It is what is kept."""
+        return kept
+
+    def measure(self, x: Array) -> Array:
+        """One product."""
+        return self.forward(x)
+
+    def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
+        """Of each x."""
+        return 1 / (eigenvalues.fold * g * self.diagonal + Lam)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, inner, namespace, squared
 
 PROBES = 2400
 """Random numbers, about, that eigenvalues are found with."""
@@ -19,18 +19,22 @@ ENDED = 1e-10
 
 
 class Eigenvalues(NamedTuple):
-    """Sums over the eigenvalues of `A^T A` are sums over these values, with these weights, which add up to N."""
+    """Sums over the eigenvalues of `A^T A` are sums over these values, with these weights, which add up to N.
+
+    fold: that of the field, for a belief of precision g about measurements is one of fold * g where x is concerned.
+    """
 
     values: Array
     weights: Array
+    fold: Array | float = 1.0
 
     def mean_variance(self, g: Array, Lam: Array, m_rows: int) -> Array:
-        """Of a measurement, on average: `(1/M) tr A (g A^T A + Lam)^-1 A^T`."""
-        return (self.weights * self.values / (g * self.values + Lam)).sum() / m_rows
+        """Of a measurement, on average: `(1/M) tr A (fold g A^T A + Lam)^-1 A^T`."""
+        return (self.weights * self.values / (self.fold * g * self.values + Lam)).sum() / m_rows
 
     def mean_variance_of_x(self, g: Array, Lam: Array, n: int) -> Array:
-        """Of an entry of x, on average: `(1/N) tr (g A^T A + Lam)^-1`, directions that A does not see included."""
-        seen = (self.weights / (g * self.values + Lam)).sum()
+        """Of an entry of x, on average: `(1/N) tr (fold g A^T A + Lam)^-1`, what A does not see included."""
+        seen = (self.weights / (self.fold * g * self.values + Lam)).sum()
         return (seen + (n - self.weights.sum()) / Lam) / n
 
 
@@ -43,8 +47,8 @@ class _Lanczos(NamedTuple):
     steps: Array
 
 
-def quadrature(normal: Callable[[Any], Any], probes: Array, loops: Any) -> Eigenvalues:
-    """From a stack of random signs, and the function `p -> A^T A p` of stacks."""
+def quadrature(normal: Callable[[Any], Any], probes: Array, loops: Any, fold: float = 1.0) -> Eigenvalues:
+    """From a stack of random signs, of the dtype of x, and the function `p -> A^T A p` of stacks."""
     xp = namespace(probes)
     count, n = probes.shape
     steps = min(STEPS, n)
@@ -55,10 +59,10 @@ def quadrature(normal: Callable[[Any], Any], probes: Array, loops: Any) -> Eigen
 
     def step(now: _Lanczos) -> _Lanczos:
         image = normal(now.new)
-        along = (image * now.new).sum(axis=1)
+        along = inner(image, now.new)
         rest = image - along[:, None] * now.new - now.length[:, None] * now.old
-        rest = rest - (rest * now.new).sum(axis=1)[:, None] * now.new
-        length = xp.sqrt((rest**2).sum(axis=1))
+        rest = rest - inner(rest, now.new)[:, None] * now.new
+        length = xp.sqrt(squared(rest).sum(axis=1))
         length = xp.where((length > ENDED * along) & (now.length > 0), length, 0.0)
         here = place == now.steps
         return _Lanczos(
@@ -76,7 +80,8 @@ def quadrature(normal: Callable[[Any], Any], probes: Array, loops: Any) -> Eigen
     across = end.beside[:, :-1, None] * xp.eye(steps)[None, 1:]
     band = end.diagonal[:, :, None] * xp.eye(steps) + _lowered(xp, across) + _lowered(xp, across).transpose(0, 2, 1)
     values, vectors = xp.linalg.eigh(band)
-    return Eigenvalues(values.clip(0.0).reshape(-1), (n / count * vectors[:, 0] ** 2).reshape(-1))
+    weights = n / count * vectors[:, 0] ** 2
+    return Eigenvalues(values.clip(0.0).reshape(-1), weights.reshape(-1), xp.asarray(fold))
 
 
 def _lowered(xp: Any, rows: Array) -> Array:

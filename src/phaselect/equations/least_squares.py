@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, inner, namespace, squared
 
 UNSURE = 10.0
 """What an unfinished fit may still change of a measurement, over what is left of the gradient for each."""
 ROUNDS = 30
-GAIN = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-9}
+GAIN = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-9, "complex64": 1e-5, "complex128": 1e-9}
 """What a round of conjugate gradients gains, by the precision of A, before the residual is computed anew."""
 WORTHWHILE, STUCK = 0.1, 0.5
 """What a round must gain, or corrections become finer; and where they are the finest, or it was the last."""
@@ -67,7 +67,7 @@ class Systems(NamedTuple):
     target: Array
     x: Array
     tolerance: Array
-    enough: Callable[[Any], Any] = lambda x: 0.0 * x[:, 0]
+    enough: Callable[[Any], Any] = lambda x: 0.0 * abs(x[:, 0])
 
 
 class Fit(NamedTuple):
@@ -186,6 +186,9 @@ class _Descent(NamedTuple):
 class ConjugateGradients(NamedTuple):
     """Corrections by conjugate gradients, in a precision that may be lower than that of x.
 
+    Products of vectors are real: complex numbers count as pairs, so that maps that are linear in pairs alone, such as
+    the derivative of `|A x|`, are as good as matrices.
+
     normal: of a stack of p, and of which of them count, `A^T A p` in `dtype`. gain: how far gradients are brought down;
     steps: how many at most.
     """
@@ -201,7 +204,7 @@ class ConjugateGradients(NamedTuple):
         xp = namespace(slope)
         size = _norms(slope) + 1e-300
         b = (slope / size[:, None]).astype(self.dtype)
-        least = (xp.clip(enough / size, self.gain, 2.0) ** 2).astype(self.dtype)
+        least = (xp.clip(enough / size, self.gain, 2.0) ** 2).astype(b.real.dtype)
 
         def unfinished(now: _Descent) -> Array:
             return (now.steps < self.steps) & (now.power > least).any()
@@ -209,20 +212,20 @@ class ConjugateGradients(NamedTuple):
         def step(now: _Descent) -> _Descent:
             return self._step(now, now.power > least)
 
-        start = _Descent(0 * b, b, b, (b * b).sum(axis=1), spectrum, spectrum.left, xp.asarray(0))
+        start = _Descent(0 * b, b, b, inner(b, b), spectrum, spectrum.left, xp.asarray(0))
         with np.errstate(over="ignore", invalid="ignore"):  # where float32 has no room, float64 comes next
             end: _Descent = self.loops.until(unfinished, step, start)
         seen = end.spectrum._replace(steps=spectrum.steps + end.steps)
-        return size[:, None] * end.d.astype("float64"), seen
+        return size[:, None] * end.d.astype(slope.dtype), seen
 
     def _step(self, now: _Descent, on: Array) -> _Descent:
         """What is off takes steps of length zero."""
         xp = namespace(now.d)
         tiny = float(xp.finfo(now.d.dtype).tiny)  # nothing is divided by zero, whatever A is
         image = self.normal(now.direction, on)
-        length = xp.where(on, now.power / ((now.direction * image).sum(axis=1) + tiny), 0)[:, None]
+        length = xp.where(on, now.power / (inner(now.direction, image) + tiny), 0)[:, None]
         residual = now.residual - length * image
-        power = (residual * residual).sum(axis=1)
+        power = inner(residual, residual)
         turn = xp.where(on, power / (now.power + tiny), 0)[:, None]
         d, direction = now.d + length * now.direction, residual + turn * now.direction
         left = xp.clip(now.spectrum.left - length * now.ahead * EIGENVALUES, -HUGE, HUGE)
@@ -245,4 +248,4 @@ def mended(v: Array, z: Array, n: int, unsure: Array) -> Array:
 
 
 def _norms(vectors: Array) -> Array:
-    return namespace(vectors).sqrt((vectors**2).sum(axis=1))
+    return namespace(vectors).sqrt(squared(vectors).sum(axis=1))

@@ -1,13 +1,31 @@
-"""Signs of measurements, the energy of a flip, and how an estimate compares with the truth, up to its global sign."""
+"""Signs of measurements, phases if they are complex, the energy of a flip, and how an estimate compares with the truth.
+
+That is up to what no magnitude tells: the sign, or phase, of all of x.
+"""
 
 from __future__ import annotations
 
-from phaselect.equations.arrays import Array, namespace
+from math import pi
+
+from phaselect.equations.arrays import Array, inner, is_complex, namespace, squared
 
 
 def signs_of(z: Array) -> Array:
-    """Signs in {-1, +1}, as float64; zero counts as +1."""
-    return 1.0 - 2.0 * (z < 0)
+    """Signs in {-1, +1}, as float64, or phases `z/|z|`; those of zero are 1."""
+    if not is_complex(z):
+        return 1.0 - 2.0 * (z < 0)
+    xp, size = namespace(z), abs(z)
+    return xp.where(size > 0, z, 1.0) / xp.where(size > 0, size, 1.0)
+
+
+def turned(numbers: Array) -> Array:
+    """Random numbers with phases, uniform on the circle, that their own further digits make."""
+    return numbers * namespace(numbers).exp(2j * pi * 1000.0 * numbers)
+
+
+def random_in(dtype: str, numbers: Array) -> Array:
+    """Random numbers as they were drawn, or turned into complex ones."""
+    return turned(numbers) if dtype.startswith("complex") else numbers
 
 
 def flip_energy(v: Array, field: Array, coupling: Array) -> Array:
@@ -16,19 +34,19 @@ def flip_energy(v: Array, field: Array, coupling: Array) -> Array:
 
 
 def overlap(x0: Array, x: Array) -> Array:
-    """`m = |x0 . x| / |x0|^2`: 1 on recovery, near 0 for a random guess."""
-    return abs(x0 @ x) / (x0 @ x0)
+    """`m = |x0^H x| / |x0|^2`: 1 on recovery, near 0 for a random guess."""
+    return abs(x0.conj() @ x) / inner(x0, x0)
 
 
 def sign_overlap(true_signs: Array, signs: Array) -> Array:
-    """`O = |S0 . S| / M`; of one sign vector, or of each row of a stack."""
-    return abs(signs @ true_signs) / true_signs.shape[-1]
+    """`O = |S0^H S| / M`; of one sign vector, or of each row of a stack."""
+    return abs(signs @ true_signs.conj()) / true_signs.shape[-1]
 
 
 def mse_x(x0: Array, x: Array) -> Array:
-    """`|x0 - x|^2 / |x0|^2` after aligning the global sign."""
-    aligned = x * signs_of(x0 @ x)
-    return ((x0 - aligned) ** 2).sum() / (x0**2).sum()
+    """`|x0 - x|^2 / |x0|^2` after aligning the global sign or phase."""
+    aligned = x * signs_of(x.conj() @ x0)
+    return squared(x0 - aligned).sum() / squared(x0).sum()
 
 
 def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[str, Array]:
@@ -39,7 +57,7 @@ def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[
 def estimate_columns(y: Array, x0: Array, signs: Array, x: Array, z: Array, lam: Array) -> dict[str, Array]:
     """Trace columns of an estimate x with its measurements `z = A x` (eq:energies); nan where the truth is."""
     fit = ((y - abs(z)) ** 2).mean()
-    q1 = (x**2).mean()
+    q1 = squared(x).mean()
     return {
         "mse_y": fit,
         "m": overlap(x0, x),
@@ -58,4 +76,4 @@ def excess(residual: Array, sizes: Array, rounding: Array) -> Array:
     """
     xp = namespace(residual)
     worst = (abs(residual) / xp.maximum(rounding * sizes, 1e-300)).max()
-    return xp.maximum(worst, 16 * xp.sqrt((residual**2).mean()) / xp.maximum(rounding, 1e-6))
+    return xp.maximum(worst, 16 * xp.sqrt(squared(residual).mean()) / xp.maximum(rounding, 1e-6))

@@ -65,7 +65,7 @@ def vector_iteration(
     precision, offset = (signal.precision, node.measure(signal.mean)) if signal else (mu * lam, 0.0)
     v = eigenvalues.mean_variance(old.g, precision, m_rows)
     enough = ENOUGH * xp.sqrt(v * m_rows)
-    z, kept = node.regress(old.h / old.g - offset, precision / old.g, old.kept, enough)
+    z, kept = node.regress(old.h / old.g - offset, precision / (eigenvalues.fold * old.g), old.kept, enough)
     z = z + offset
     tau, own = before(v, old.g, powers)
     p = tau * (z / own - old.h)

@@ -12,6 +12,7 @@ from phaselect.backends.host.in_memory import ENTRIES_LIMIT
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
+from phaselect.equations.fields import REAL, Field
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import gaussian_signal, normalised_units
 from phaselect.problem.instance import Instance
@@ -182,6 +183,10 @@ class Batch(Protocol):
         """Unknowns of each."""
 
     @property
+    def field(self) -> Field:
+        """What x and its measurements are made of."""
+
+    @property
     def noise_levels(self) -> Sequence[float]:
         """Noise of each in normalised units; 0 for exact data."""
 
@@ -212,6 +217,11 @@ class InstanceBatch:
     def n(self) -> int:
         """Unknowns of each."""
         return self.problems[0].n
+
+    @property
+    def field(self) -> Field:
+        """See `Batch`."""
+        return self.problems[0].matrix.field
 
     @property
     def noise_levels(self) -> Sequence[float]:
@@ -253,6 +263,7 @@ class GaussianBatch:
     n: int
     alpha: float
     seeds: tuple[int, ...]
+    field = REAL
 
     @property
     def m_rows(self) -> int:
@@ -334,6 +345,8 @@ def as_batch(problems: Any) -> Batch:
         raise InputError(
             "run_batch takes a list of Instances, at least one, or phaselect.gaussian_batch(n, alpha, seeds=...)"
         )
+    if len({problem.matrix.field for problem in given}) > 1:
+        raise InputError("the instances of a batch must all be real, or all complex")
     shapes = sorted({(problem.normalised.m_rows, problem.n) for problem in given})
     if len(shapes) > 1:
         raise InputError(f"the instances of a batch must have one shape; these have {shapes[0]} and {shapes[1]}")

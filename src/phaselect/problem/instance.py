@@ -1,4 +1,4 @@
-"""An instance of real phase retrieval: the matrix A, the magnitudes y and, when known, the signal x0.
+"""An instance of phase retrieval, real or complex: the matrix A, the magnitudes y and, when known, the signal x0.
 
 The only place where A and y are validated, and where their units are dealt with: solvers work on `normalised`, in which
 the matched regulariser is mu * lam = 1 and `mse_y` is a fraction of the measured power.
@@ -19,12 +19,13 @@ from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 from phaselect.base.files import read_array, read_npz, save_arrays
+from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import Units, normalised_units
 from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers, precision_of
 from phaselect.problem.normalised import Normalised
 
-ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding")
+ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding", "real")
 UNEVEN, MOST = 0.3, 0.5
 """Standard deviation of the squared row norms over their mean from which rows count as uneven, beyond the sqrt(2/N)
 that iid entries leave; and in any case."""
@@ -43,7 +44,8 @@ class Instance:
     """Measurements `y = |A x0|` of a signal, validated; `x0` and the test set are there when known.
 
     A: an array, kept in the dtype given if that is float32 or float64 (a C-ordered array is not copied); an array of
-        JAX, which stays on its device; or, for message passing, a linear operator or a pair of functions.
+        JAX, which stays on its device; or, for message passing, a linear operator or a pair of functions. Of a complex
+        A, x is complex up to a global phase, unless `real` says that it is real.
     noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data; "auto" where there
         may be some, the same for all measurements, that solvers are to learn.
     rounding: relative precision of A and y; at least that of the dtypes they are given in.
@@ -59,6 +61,7 @@ class Instance:
     y_test: Vector | None = None
     noise: Any = None
     rounding: Any = 0.0
+    real: bool = False
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
     row_powers: Vector = field(init=False)  # squared norms of those
@@ -68,7 +71,8 @@ class Instance:
             object.__setattr__(self, name, value)
 
         y = magnitudes(self.y, "y")
-        matrix = as_matrix(self.A, y.size)
+        put("real", bool(self.real))
+        matrix = as_matrix(self.A, y.size, real=self.real)
         put("rounding", max(_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
         put("y", y)
         put("A", matrix.A if isinstance(matrix, Dense) else self.A)
@@ -79,7 +83,8 @@ class Instance:
         columns = matrix.shape[1]
         put("row_powers", powers if self.kept is None else powers[self.kept])
         if self.x0 is not None:
-            x0 = _check_length(numbers(self.x0, "x0"), columns, "x0")
+            kinds = "fiubc" if matrix.field == COMPLEX else "fiub"
+            x0 = _check_length(numbers(self.x0, "x0", kinds).astype(matrix.field.x, copy=False), columns, "x0")
             if not x0.any():
                 raise InputError("x0 is all zeros: there is nothing to recover")
             put("x0", x0)
@@ -95,7 +100,8 @@ class Instance:
 
     def __repr__(self) -> str:
         known = ", x0 known" if self.x0 is not None else ""
-        return f"Instance(M={self.m_rows}, N={self.n}, alpha={self.alpha:.4g}{known})"
+        kind = {REAL: "", COMPLEX: ", complex", REAL_SIGNAL: ", complex A, real x"}[self.matrix.field]
+        return f"Instance(M={self.m_rows}, N={self.n}, alpha={self.alpha:.4g}{kind}{known})"
 
     @property
     def m_rows(self) -> int:
@@ -114,7 +120,7 @@ class Instance:
 
     @cached_property
     def signs(self) -> Vector | None:
-        """True signs of the measurements, `sign(A x0)`, when x0 is known."""
+        """True signs of the measurements, `sign(A x0)`, or phases, when x0 is known."""
         return None if self.x0 is None else np.asarray(signs_of(self.measure(self.x0)))
 
     def measure(self, x: Vector) -> Vector:
@@ -175,14 +181,16 @@ class Instance:
 
     @cached_property
     def noise_level(self) -> float:
-        """Variance of the noise in normalised units; 0 for exact data, and as long as it is to be learned."""
+        """Variance of the noise on z in normalised units; 0 for exact data, and as long as it is to be learned."""
         if self.noise is None or self.learns_noise:
             return 0.0
         variance = float(np.mean(self.weights**2 * self._of_kept(np.broadcast_to(self.noise, self.y.shape))))
-        level = variance / float(self.units.y_scale) ** 2
+        level = self.matrix.field.beta * variance / float(self.units.y_scale) ** 2
         if level >= 1:
+            beta = self.matrix.field.beta
+            half, limit = "/2" if beta == 2 else "", np.mean(self.y**2) / beta
             raise InputError(
-                f"noise = {np.mean(self.noise):g} is not below mean(y^2) = {np.mean(self.y**2):g}: nothing but noise"
+                f"noise = {np.mean(self.noise):g} is not below mean(y^2){half} = {limit:g}: nothing but noise"
             )
         return level
 
@@ -201,8 +209,9 @@ class Instance:
         """The problem as solvers see it."""
         matrix = self.matrix if self.kept is None else self.matrix.rows_kept(self.kept)
         units, rows = self.units, int(self.weights.size)
-        x0 = np.full(self.n, np.nan) if self.x0 is None else self.x0 / units.x_scale
-        signs = np.full(rows, np.nan) if self.signs is None else self._of_kept(self.signs)
+        field = matrix.field
+        x0 = np.full(self.n, np.nan, field.x) if self.x0 is None else self.x0 / units.x_scale
+        signs = np.full(rows, np.nan, field.z) if self.signs is None else self._of_kept(self.signs)
         y = units.weight * self._of_kept(self.y) / units.y_scale
         powers = units.scale**2 * self.row_powers
         powers = powers if self._uneven(powers) else np.float64(1)
@@ -215,7 +224,7 @@ class Instance:
         """Signs of the rows that are kept, put among those that are not."""
         if self.kept is None:
             return signs
-        whole = np.ones(self.m_rows)
+        whole = np.ones(self.m_rows, signs.dtype)
         whole[self.kept] = signs
         return whole
 
@@ -224,6 +233,7 @@ class Instance:
     def save(self, path: str | Path) -> None:
         """Write the instance to an `.npz` file; the file appears whole or not at all."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES} | {"A": self.matrix.entries()}
+        arrays["real"] = self.real or None
         save_arrays(path, {name: np.asarray(array) for name, array in arrays.items() if array is not None})
 
 

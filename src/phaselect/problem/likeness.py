@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, namespace, squared
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, random_signs, stream
 
@@ -48,11 +48,11 @@ def moments(problem: Normalised, probes: Array, mixed: Array) -> Moments:
     """probes: random signs, one per unknown, stacked; mixed: a random number per measurement."""
     xp = namespace(problem.y)
     alpha = problem.m_rows / problem.n
-    twice = problem.adjoint(problem.forward(xp.asarray(probes)))
-    spectrum = (twice**2).mean() / (alpha**2 + alpha)
-    ones = (problem.forward(xp.ones(problem.n)) ** 2).mean()
-    back = problem.adjoint(xp.asarray(mixed))
-    columns = (back**4).mean() / (3 * (back**2).mean() ** 2)
+    twice = problem.adjoint(problem.forward(xp.asarray(probes, problem.field.x)))
+    spectrum = squared(twice).mean() / (alpha**2 + alpha / problem.field.fold)
+    ones = squared(problem.forward(xp.ones(problem.n, problem.field.x))).mean()
+    back = squared(problem.adjoint(xp.asarray(mixed, problem.field.z)))
+    columns = (back**2).mean() / ((1 + 2 / problem.field.reals) * back.mean() ** 2)
     return Moments(spectrum, ones, columns, xp.asarray(problem.matrix.density()))
 
 

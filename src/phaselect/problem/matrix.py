@@ -14,20 +14,20 @@ from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
 
 
-def as_matrix(A: Any, rows: int, name: str = "A") -> Matrix:
-    """A as the solvers use it; `rows` is the number of measurements."""
+def as_matrix(A: Any, rows: int, name: str = "A", real: bool = False) -> Matrix:
+    """A as the solvers use it; `rows` is the number of measurements; real: is x real, whatever A is?"""
     if isinstance(A, Dense | Operator):
         found: Matrix = A
     elif hasattr(A, "tocsr"):
-        found = sparse(A)
+        found = sparse(A, real)
     elif is_operator(A):
-        found = operator(A, rows)
+        found = operator(A, rows, real)
     elif is_device_array(A):
         from phaselect.backends.jax.sharding import on_device
 
-        found = on_device(A, rows)
+        found = on_device(A, rows, real)
     else:
-        found = dense(entries(A, name))
+        found = dense(entries(A, name), real)
     if found.shape[0] != rows:
         hint = f": is it the transpose of {name}?" if found.shape[1] == rows else ""
         raise InputError(f"{name} has {found.shape[0]} rows but y has {rows} entries{hint}")
@@ -47,8 +47,8 @@ def is_device_array(A: Any) -> bool:
 
 
 def entries(A: Any, name: str) -> NDArray[Any]:
-    """A 2-D array of finite numbers in C order; float32 is kept."""
-    array = np.ascontiguousarray(numbers(A, name, keep_float32=True))
+    """A 2-D array of finite numbers in C order; single precision is kept."""
+    array = np.ascontiguousarray(numbers(A, name, "fiubc", keep_single=True))
     if array.ndim != 2:
         raise InputError(f"{name} has {array.ndim} dimensions: give a 2-D array, one row per measurement")
     if array.size == 0:
@@ -73,24 +73,24 @@ def precision_of(values: Any) -> float:
     """Relative precision of numbers as they are given; whole numbers are as good as float64."""
     dtype = getattr(values, "dtype", np.dtype(np.float64))
     least = np.finfo(np.float64).eps
-    return float(max(least, np.finfo(dtype).eps) if getattr(dtype, "kind", "") == "f" else least)
+    return float(max(least, np.finfo(dtype).eps) if getattr(dtype, "kind", "") in "fc" else least)
 
 
-def numbers(values: Any, name: str, keep_float32: bool = False) -> NDArray[Any]:
-    """The values as a finite real float array; float32 is kept where the kernels can use it."""
+def numbers(values: Any, name: str, kinds: str = "fiub", keep_single: bool = False) -> NDArray[Any]:
+    """The values as a finite array in double precision; single precision is kept where the kernels can use it."""
     if np.ma.is_masked(values):
         raise InputError(f"{name} has masked entries: drop those measurements, or fill them in")
     try:
         array = np.asarray(values)
     except ValueError:
         raise InputError(f"{name} is ragged: give a rectangular array of numbers") from None
-    if array.dtype.kind == "c":
-        raise InputError(f"{name} is complex: real phase retrieval only; give real numbers")
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{name} is not numeric (dtype {array.dtype}): give an array of real numbers")
-    kept = keep_float32 and array.dtype == np.float32
+    if array.dtype.kind == "c" and "c" not in kinds:
+        raise InputError(f"{name} is complex: give real numbers")
+    if array.dtype.kind not in kinds:
+        raise InputError(f"{name} is not numeric (dtype {array.dtype}): give an array of numbers")
+    kept = keep_single and array.dtype in (np.float32, np.complex64)
     with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf and is reported below
-        array = array.astype(np.float32 if kept else np.float64, copy=False)
+        array = array if kept else array.astype("complex128" if array.dtype.kind == "c" else "float64", copy=False)
     if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
         where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
         position = ", ".join(str(int(i)) for i in where)

@@ -11,6 +11,7 @@ from phaselect.backends.interface import Matrix, Ridge, Vector
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import Array
 from phaselect.equations.belief_iteration import Nonzeros
+from phaselect.equations.fields import Field
 from phaselect.equations.gaussian_node import GaussianNode
 from phaselect.equations.least_squares import Linear
 
@@ -28,6 +29,11 @@ class Normalised(NamedTuple):
     signs: Array  # (M,)
     powers: Array  # (M,): squared norms of the rows times scale, where they are uneven, else the number 1
     rounding: Array  # relative precision of the data
+
+    @property
+    def field(self) -> Field:
+        """What x and `A x` are made of."""
+        return self.matrix.field
 
     @property
     def m_rows(self) -> int:
@@ -53,7 +59,7 @@ class Normalised(NamedTuple):
 
     def dense(self) -> tuple[Vector, Vector]:
         """A, with its scale, and y as arrays in memory, for what looks at every entry."""
-        A = np.asarray(self.scale)[:, None] * self.matrix.entries().astype(np.float64)
+        A = np.asarray(self.scale)[:, None] * self.matrix.entries().astype(self.field.z)
         return A, np.asarray(self.y)
 
     def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:

@@ -126,7 +126,7 @@ class AlternatingMinimisation:
     state_type = EstimateState
     restarts = 0
     eager = single_flips = in_batches = takes_few = False
-    needs_entries = True
+    needs_entries = takes_phases = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """At most 1000 iterations at lam = 0."""
@@ -173,6 +173,7 @@ class ReweightedAmplitudeFlow:
     state_type = EstimateState
     restarts = 0
     eager = single_flips = in_batches = needs_entries = takes_few = False
+    takes_phases = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """2000 iterations."""

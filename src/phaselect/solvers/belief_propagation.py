@@ -72,7 +72,7 @@ class BeliefPropagation:
 
     name = "bp"
     state_type = BeliefState
-    eager = single_flips = needs_entries = takes_few = False
+    eager = single_flips = needs_entries = takes_few = takes_phases = False
     in_batches = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:

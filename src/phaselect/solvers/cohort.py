@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.equations.arrays import in_memory
+from phaselect.equations.fields import REAL
 from phaselect.equations.lanczos import PROBES
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
 from phaselect.problem.streams import Purpose, random_signs, stream
 from phaselect.solvers.certificate.judge import probes
-from phaselect.solvers.finish import Answer, Probe, Support, examine, take_as_it_is, truth, uncertainty
+from phaselect.solvers.finish import Answer, Probe, Support, examine, examine_phases, take_as_it_is, truth, uncertainty
+from phaselect.solvers.phases import Locality
 from phaselect.solvers.protocol import Solver, Start
 
 Columns = dict[str, NDArray[Any]]
@@ -199,19 +201,21 @@ class Cohort:
         found: NDArray[Any] = self.place.gathered(self._call(_backprojection))
         return found
 
-    def settle(self, candidates: NDArray[Any]) -> tuple[Answer, Support]:
+    def settle(self, candidates: NDArray[Any]) -> tuple[Answer, Any]:
         """Answers for exact data, and what the certificate asks of A."""
         own = self.place.spread(candidates), self._probe()
         answers, support = self._call(functions_of(self.solver).settle, *own)
-        return Answer(*self.place.gathered(answers)), Support(*self.place.gathered(support))
+        return Answer(*self.place.gathered(answers)), type(support)(*self.place.gathered(support))
 
     def take_as_it_is(self, x: NDArray[Any]) -> Answer:
         """Answers that are not refined."""
         return Answer(*self.place.gathered(self._call(take_as_it_is, self.place.spread(x))))
 
-    def examine(self) -> Support:
-        """What the certificate asks of A."""
-        return Support(*self.place.gathered(self._call(examine, self._probe())))
+    def examine(self, x: NDArray[Any]) -> Any:
+        """What the certificate asks of A, given answers x."""
+        if self.problem.field == REAL:
+            return Support(*self.place.gathered(self._call(examine, self._probe())))
+        return Locality(*self.place.gathered(self._call(examine_phases, self.place.spread(x), self._probe())))
 
     def _probe(self) -> Probe:
         """A random one for each."""

@@ -120,7 +120,7 @@ class BatchOnDevice:
         """See `Company`."""
         from phaselect.backends.jax.devices import MARGIN, free_bytes, out_of_memory, too_large
 
-        each = solver.memory(*self.shape, np.dtype(self.dtype).itemsize)
+        each = self.batch.field.beta * solver.memory(*self.shape, np.dtype(self.dtype).itemsize)
         room = max(1, int(min(len(chosen), MARGIN * free_bytes(self.device) / each)))
         done = 0
         while done < len(chosen):

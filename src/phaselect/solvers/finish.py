@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, namespace, squared
 from phaselect.equations.coincidences import structured, structured_influence
+from phaselect.equations.fields import REAL
 from phaselect.equations.gaussian_node import NodeByGradients
 from phaselect.equations.least_squares import HUGE, Fit, Spectrum, Systems, least_squares
 from phaselect.equations.signs import against_truth, excess, signs_of
 from phaselect.equations.uncertainty import precision_of_data
 from phaselect.problem.normalised import Normalised
+from phaselect.solvers.phases import Locality, locality, refined
 
 WORTH_REFINING = 1e-3
 """mse_y above which the signs are wrong anyway, and least squares would polish a failure."""
@@ -80,10 +82,14 @@ def take_as_it_is(problem: Normalised, x: Array) -> Answer:
 def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:
     """The least-squares answer for the signs of an estimate, mended as it improves, with its support, if asked for.
 
-    A poor estimate is left as it is.
+    A poor estimate is left as it is. Phases are found by other means (phases.py).
     """
     given = take_as_it_is(problem, x)
     worth = given.fit < WORTH_REFINING
+    if problem.field != REAL:
+        better = take_as_it_is(problem, refined(problem, x, worth))
+        answer = problem.loops.choose(better.excess <= given.excess, better, given)
+        return answer, None if probe is None else locality(problem, answer.x, probe.points[0], worth)
     better, support = _settled(problem, x, given.signs, probe, worth, mend=True)
     return problem.loops.choose(worth & (better.excess <= given.excess), better, given), support
 
@@ -121,6 +127,11 @@ def refine_signs(problem: Normalised, signs: Array) -> Answer:
     return settle_signs(problem, signs, None)[0]
 
 
+def examine_phases(problem: Normalised, x: Array, probe: Probe) -> Locality:
+    """The support alone, of an answer x to complex data."""
+    return locality(problem, x, probe.points[0], namespace(problem.y).asarray(True))
+
+
 def examine(problem: Normalised, probe: Probe) -> Support:
     """The support alone."""
     questions, images = _questions(problem, probe)
@@ -146,7 +157,7 @@ def _settled(
 
 def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Answer:
     sizes = problem.magnitudes(x) + problem.y
-    return Answer(x, signs, (residual**2).mean(), excess(residual, sizes, problem.rounding))
+    return Answer(x, signs, squared(residual).mean(), excess(residual, sizes, problem.rounding))
 
 
 def _questions(problem: Normalised, probe: Probe) -> tuple[Systems, Array]:
@@ -217,7 +228,7 @@ def uncertainty(problem: Normalised, x: Array, noise: Array, probes: Array) -> A
     probes: random signs that the eigenvalues of `A^T A` are found with, where there is none.
     """
     xp, Lam = namespace(problem.y), 1 / (1 - noise)
-    node = problem.gaussian_node if problem.matrix.decomposed else NodeByGradients(problem.linear)
+    node = problem.gaussian_node if problem.matrix.decomposed else NodeByGradients(problem.linear, problem.field)
     eigenvalues = node.eigenvalues(xp.asarray(probes))
     g = precision_of_data(problem.forward(x), problem.y, problem.powers, noise, Lam, eigenvalues, problem.loops)
     return xp.sqrt(node.variances(g, Lam, eigenvalues)) + xp.zeros(problem.n)

@@ -11,6 +11,7 @@ import numpy as np
 
 from phaselect.base.errors import DataWarning, InputError
 from phaselect.base.threads import one_blas_thread
+from phaselect.equations.fields import REAL
 from phaselect.equations.priors import GAUSSIAN, Prior
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import likeness
@@ -87,7 +88,7 @@ class FrontDoor:
         problem = check_problem(problem, schedule, time_limit, noise)
         if schedule is not None:
             raise InputError("every solver that auto tries has its own schedule: name a solver, or leave it out")
-        check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian)
+        check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian, problem.matrix.field)
         start, _ = starting_point(problem, init, self.name, None)
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
         warned = poor_prospects(problem) if self.prior.gaussian else ()
@@ -117,6 +118,10 @@ class FrontDoor:
             yield from [Stage(learning, learning.default_schedule(), SEES_NOISE)] * 2
             if noisy := noise_suspected(problem, tried):
                 warnings.warn(noisy, DataWarning, stacklevel=2)
+        if problem.matrix.field != REAL:  # populations are of signs
+            if first == self.iid:
+                yield chosen(self.other, "message passing has failed that is right for iid entries")
+            return
         if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
             if first in (self.iid, self.sparse):
                 yield chosen(self.other, "there is no room for the couplings that populations need")

@@ -64,7 +64,7 @@ class Langevin:
     name = "langevin"
     state_type = LangevinState
     restarts = 0
-    single_flips = takes_few = False
+    single_flips = takes_few = takes_phases = False
     in_batches = needs_entries = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:

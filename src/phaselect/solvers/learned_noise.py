@@ -4,7 +4,7 @@ It anneals no further than to the noise that its beliefs show (`noise_shown`), f
 rest the evidence is largest; in normalised units, with F(nu) the noise that beliefs at rest at nu show and tau as in
 equations/vector_iteration.py, its logarithm has
 
-    first derivative   (M/2) (F - nu)/(tau + nu)^2,        second, at F = nu,   -(M/2) (1 - F')/(tau + nu)^2,
+    first derivative   (beta M/2) (F - nu)/(tau + nu)^2,    second, at F = nu,   -(beta M/2) (1 - F')/(tau + nu)^2,
 
 so that two more runs, there and a little to the side, have the maximum and its width.
 """
@@ -103,21 +103,22 @@ def _at_maximum(
     if not 0 < nu < 1:
         return None
     shown = float(_at_rest(problem, solver, state, 1 / (1 - nu), nu * (1 + ASIDE), time_limit).noise)
-    slope, unit = (shown - nu) / (ASIDE * nu), float(problem.units.y_scale) ** 2
+    slope, unit = (shown - nu) / (ASIDE * nu), _variance_of_y(problem)
     if slope >= 1:  # no maximum
         return None
     tau, _ = before(*map(np.asarray, (rest.beliefs.v, rest.beliefs.g, problem.normalised.powers)))
-    width = math.sqrt(2 / ((1 - slope) * m_rows * float(np.mean(1 / (tau + nu) ** 2))))
-    least = _with_known_signs(nu, state.eigenvalues, m_rows) if solver.prior.gaussian else 0.0
+    field = problem.matrix.field
+    width = math.sqrt(2 / (field.beta * (1 - slope) * m_rows * float(np.mean(1 / (tau + nu) ** 2))))
+    least = _with_known_signs(nu, state.eigenvalues, m_rows, field.reals) if solver.prior.gaussian else 0.0
     std = max(width, least)
     doubt = "" if nu > SURE * std else f"it is less than {SURE:g} standard deviations from none"
     return Learned(nu * unit, std * unit, doubt if agreed else "searches from several starts do not agree on x")
 
 
-def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int) -> float:
+def _with_known_signs(nu: float, eigenvalues: Eigenvalues, m_rows: int, reals: int) -> float:
     """The standard deviation of the noise that no estimate can beat: of data of variances nu + (1 - nu) s^2, and nu."""
-    values, weights = map(np.asarray, eigenvalues)
-    unexplained = m_rows - weights.sum()
+    values, weights = np.asarray(eigenvalues.values), reals * np.asarray(eigenvalues.weights)
+    unexplained = max(0.0, m_rows - weights.sum())
     return math.sqrt(2 / float(unexplained / nu**2 + (weights / (nu + values * (1 - nu)) ** 2).sum()))
 
 
@@ -134,13 +135,19 @@ def _at_rest(
     return found.state
 
 
+def _variance_of_y(problem: Instance) -> float:
+    """That of the noise on y, in the units of the data, for a noise of one on z."""
+    return float(problem.units.y_scale) ** 2 / problem.matrix.field.beta
+
+
 def could_be_noisy(problem: Instance) -> bool:
     """Could exact data that resist message passing be noisy, and could that be told?
 
     There are more than enough measurements, and many more than unknowns; rows are even; and few y are equal, as noise
     would have made them differ.
     """
-    if problem.noise is not None or problem.alpha < ENOUGH or problem.m_rows - problem.n < SPARE:
+    unknowns = problem.matrix.field.reals * problem.n
+    if problem.noise is not None or problem.m_rows < max(ENOUGH * unknowns, unknowns + SPARE):
         return False
     even = bool((problem.weights == problem.weights[0]).all())
     return even and np.unique(problem.y).size > DIFFERENT * problem.m_rows
@@ -154,5 +161,5 @@ def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
     noise, other = (one.noise for one in looks)
     if not noise < LOUDEST or abs(other - noise) > SAME * noise:
         return ""
-    variance = noise * float(problem.units.y_scale) ** 2
+    variance = noise * _variance_of_y(problem)
     return f'y looks noisy, with a variance of about {variance:.2g}; if it is, solve(A, y, noise="auto")'

@@ -13,8 +13,8 @@ import numpy as np
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Beliefs, Pass, diverged, iteration
-from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.signs import estimate_columns
+from phaselect.equations.arrays import Array, namespace, squared
+from phaselect.equations.signs import estimate_columns, random_in
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_estimate
@@ -95,7 +95,7 @@ class AMP:
     name = "amp"
     state_type = AMPState
     eager = single_flips = needs_entries = takes_few = False
-    in_batches = True
+    in_batches = takes_phases = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, from mu = 1000 (AMP needs no slow start), then on at 1e12: hard instances take their time."""
@@ -112,11 +112,11 @@ class AMP:
     def start(self, problem: Normalised, drawn: AMPDraw, mu: Array, lam: Array, init: Start | None) -> AMPState:
         """The x drawn, with unit variance; a given x gets the variance that its residual shows."""
         xp = namespace(problem.y)
-        x, V = xp.asarray(drawn.x), xp.asarray(1.0)
+        x, V = random_in(problem.field.x, xp.asarray(drawn.x)), xp.asarray(1.0)
         if init is not None:
             x = xp.asarray(init.x)
             V = ((problem.y - abs(problem.forward(x))) ** 2).mean().clip(1e-12)
-        zeros = xp.zeros(problem.m_rows)
+        zeros = xp.zeros(problem.m_rows, problem.field.z)
         return AMPState(
             beliefs=Beliefs(x, V, V, zeros, zeros, zeros),
             x_in=x,
@@ -156,7 +156,7 @@ class AMP:
 
     def _iterate(self, problem: Normalised, state: AMPState, mu: Array, lam: Array, pass_over: Pass) -> AMPState:
         old, own = state.beliefs, state.factor * lam
-        new = iteration(old, mu, own, state.damping * (state.sweeps > 0), pass_over)
+        new = iteration(old, mu, own, state.damping * (state.sweeps > 0), pass_over, problem.field.fold)
         following = state._replace(
             beliefs=new,
             x_in=old.x,
@@ -164,7 +164,7 @@ class AMP:
             sweeps=state.sweeps + 1,
             mu=mu,
             lam=own,
-            change=((new.x - old.x) ** 2).mean(),
+            change=squared(new.x - old.x).mean(),
         )
         bad = state.diverged | diverged(new.x)
         return problem.loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]

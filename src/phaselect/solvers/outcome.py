@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.backends.interface import Vector
+from phaselect.equations.signs import signs_of
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.protocol import Solver
@@ -22,7 +23,7 @@ SAME_NEARLY, SAME_EXACTLY = 1e-2, 1e-3
 """Relative distance up to which two attempts came to the same x: where they fit nearly, and where they fit exactly."""
 LOOKS_ELSEWHERE = 2
 """Attempts from elsewhere to find another answer, where one fits and is not shown to be the only one."""
-RANK_OF_EXACT = {Grade.CERTIFIED: 3, Grade.AMBIGUOUS: 2, Grade.UNCERTIFIED: 1}
+RANK_OF_EXACT = {Grade.CERTIFIED: 4, Grade.AMBIGUOUS: 3, Grade.LOCALLY_UNIQUE: 2, Grade.UNCERTIFIED: 1}
 """Grades of answers that fit exactly, and which of two to keep."""
 
 
@@ -94,8 +95,8 @@ class Outcome:
         """Is it the same x, up to its sign? Two that fit exactly, with the same signs, differ by rounding alone."""
         x, own = other.answer.x, self.answer.x
         both = self.grade in RANK_OF_EXACT and other.grade in RANK_OF_EXACT
-        apart = min(np.linalg.norm(own - x), np.linalg.norm(own + x))
-        same_signs = np.abs(self.answer.signs @ other.answer.signs) == self.answer.signs.size
+        apart = np.linalg.norm(own * signs_of(np.vdot(own, x)) - x)
+        same_signs = np.abs(np.vdot(self.answer.signs, other.answer.signs)) > self.answer.signs.size - 0.5
         close = apart <= (SAME_EXACTLY if both else SAME_NEARLY) * np.linalg.norm(x)
         return bool(close or (both and same_signs))
 
@@ -135,7 +136,7 @@ class Seen:
         """Does the best fit, without being shown to be the only one, and is a rival worth another attempt?"""
         if self.best is None or self.best.grade is not Grade.UNCERTIFIED:
             return False
-        expected = self.best.judged.log10_impostors > CERTIFIED_BELOW  # then a rival tells nothing new
+        expected = not self.best.judged.log10_impostors <= CERTIFIED_BELOW  # then a rival tells nothing new
         return not expected and self.elsewhere < LOOKS_ELSEWHERE
 
     def settled(self, noise_level: float) -> bool:
@@ -162,4 +163,5 @@ class Seen:
                 f"{self.best.judged.mse_y:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} "
                 'searches came to it; if data are rounded, give rounding=1e-6 or so, if noisy, noise="auto"'
             )
-        return self.best.judged.reason if status is Status.UNCERTIFIED and self.best is not None else ""
+        told = status in (Status.UNCERTIFIED, Status.LOCALLY_UNIQUE)
+        return self.best.judged.reason if told and self.best is not None else ""

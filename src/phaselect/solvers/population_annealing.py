@@ -73,7 +73,7 @@ class PopulationAnnealing:
     state_type = PopulationState
     restarts = 0
     single_flips = in_batches = needs_entries = True
-    takes_few = False
+    takes_few = takes_phases = False
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, 8 sweeps per temperature: coarse where chains decorrelate at once, fine from mu = 2 on.

@@ -10,13 +10,14 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.fields import COMPLEX, REAL
 from phaselect.equations.lanczos import PROBES, Eigenvalues
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import likeness
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, random_signs, stream
 
-OF_IID, HIGHEST = 1.1284, 1.584
+OF_IID, HIGHEST = {REAL: 1.1284, COMPLEX: 2.0267}, {REAL: 1.584, COMPLEX: 2.264}
 """Thresholds of independent entries, and of orthogonal columns, which no other spectrum exceeds."""
 LARGE, LARGER = 100, 400
 """Unknowns from which on a threshold tells what to expect; and from which on it is worth half a second to find it."""
@@ -28,11 +29,14 @@ SMALLEST = 1e-12
 
 def poor_prospects(problem: Instance) -> tuple[str, ...]:
     """Why message passing on exact data is expected to fail, if it is."""
-    if not 1 < problem.alpha < HIGHEST or problem.n < LARGE or problem.noise is not None:
+    field = problem.matrix.field
+    if field not in HIGHEST or not 1 < problem.alpha < HIGHEST[field]:
+        return ()
+    if problem.n < LARGE or problem.noise is not None:
         return ()
     if likeness(problem.normalised).sparse:  # of which the spectrum tells little
         return ()
-    if problem.alpha < OF_IID or problem.n >= LARGER:
+    if problem.alpha < OF_IID[field] or problem.n >= LARGER:
         needed = threshold(problem)
         if problem.alpha < needed:
             return (
@@ -46,13 +50,13 @@ def threshold(problem: Instance) -> float:
     """The M/N from which on message passing recovers signals, large ones, from such a matrix."""
     own = problem.normalised
     if not likeness(own).unlike_iid:
-        return OF_IID
+        return OF_IID[own.field]
     from phaselect.theory.bayes import recovery_threshold
     from phaselect.theory.spectra import as_spectrum
 
     rng = stream(0, Purpose.TRACE, own.n)
     probes = random_signs(rng, own.n, PROBES)
-    return recovery_threshold(as_spectrum(quantiles(own.compiled(eigenvalues)(own, probes))), 1)
+    return recovery_threshold(as_spectrum(quantiles(own.compiled(eigenvalues)(own, probes))), own.field.beta)
 
 
 def eigenvalues(problem: Normalised, probes: Array) -> Eigenvalues:
@@ -62,7 +66,7 @@ def eigenvalues(problem: Normalised, probes: Array) -> Eigenvalues:
 
 def quantiles(spectrum: Eigenvalues) -> Vector:
     """A few numbers that are spread as the eigenvalues are; none of them zero."""
-    values, weights = map(np.asarray, spectrum)
+    values, weights = np.asarray(spectrum.values), np.asarray(spectrum.weights)
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - weights[order] / 2
     places = (np.arange(QUANTILES) + 0.5) / QUANTILES * weights.sum()

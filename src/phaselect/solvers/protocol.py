@@ -111,6 +111,10 @@ class Solver(Protocol):
         """Can there be fewer measurements than unknowns?"""
 
     @property
+    def takes_phases(self) -> bool:
+        """Can measurements be complex, or have they signs only?"""
+
+    @property
     def state_type(self) -> type:
         """The NamedTuple of its states."""
 

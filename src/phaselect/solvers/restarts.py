@@ -14,13 +14,14 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError, TooLarge
+from phaselect.equations.fields import REAL
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers.certificate.judge import fits_exactly, judge
+from phaselect.solvers.certificate.judge import fits_exactly, judge, judge_phases
 from phaselect.solvers.certificate.polish import polished, worth_polishing
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.company import Company
-from phaselect.solvers.finish import Answer, Support
+from phaselect.solvers.finish import Answer
 from phaselect.solvers.loop import Loop
 from phaselect.solvers.outcome import Attempt, Outcome, Seen, Tried, stages_of
 from phaselect.solvers.protocol import ProgressCallback, Solver, Start
@@ -210,7 +211,7 @@ class Search:
         )
 
 
-def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> tuple[Answer, Support | None]:
+def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> tuple[Answer, Any]:
     """The answers of all members, from what each has found; from the data alone if nothing was begun.
 
     With what the certificate asks of A, where data are exact.
@@ -228,8 +229,8 @@ def _beside(keep: Vector, values: Vector) -> Vector:
 
 def polish(cohort: Cohort, answers: Answer) -> Answer:
     """Answers that all but fit are computed to all digits: conjugate gradients may have ended too early."""
-    if cohort.problem.m_rows <= cohort.problem.n:
-        return answers  # all digits of what? many x fit
+    if cohort.problem.m_rows <= cohort.problem.n or cohort.problem.field != REAL:
+        return answers  # all digits of what? many x fit; and phases have all digits already
     better = Answer(*map(np.array, answers))  # what comes from a device cannot be written to
     for k in np.flatnonzero(worth_polishing(answers) & ~fits_exactly(answers)):
         own = Answer(*(values[k] for values in answers))
@@ -238,16 +239,18 @@ def polish(cohort: Cohort, answers: Answer) -> Answer:
     return better
 
 
-def examined(cohort: Cohort, answers: Answer, support: Support | None) -> Support | None:
+def examined(cohort: Cohort, answers: Answer, support: Any) -> Any:
     """What the certificate asks of A; asked now, if an answer fits that did not come from what was settled."""
     asked = False if support is None else support.asked
-    return cohort.examine() if (fits_exactly(answers) & ~np.asarray(asked)).any() else support
+    return cohort.examine(answers.x) if (fits_exactly(answers) & ~np.asarray(asked)).any() else support
 
 
-def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Support | None) -> Judged:
+def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Any) -> Judged:
     own = None
     if support is not None and fits_exactly(answer):
-        own = Support(*(values[k] for values in support))
+        own = type(support)(*(values[k] for values in support))
+    if cohort.problem.field != REAL:
+        return judge_phases(answer, own)
     return judge(lambda: cohort.member(k), y, answer, own)
 
 

@@ -22,6 +22,7 @@ class Status(Enum):
     """How a run ended; the value is the message for a person."""
 
     RECOVERED = "recovered: x is certified"
+    LOCALLY_UNIQUE = "fits the data exactly, as no other x near by does: complex data have no certificate"
     UNCERTIFIED = "fits the data exactly; uniqueness not shown"
     AMBIGUOUS = "fits the data exactly, and so does another x, its rival"
     INEXACT = "fits better than chance allows, but not exactly"
@@ -33,7 +34,7 @@ class Status(Enum):
     POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
 
 
-FITS = (Status.RECOVERED, Status.UNCERTIFIED, Status.AMBIGUOUS)
+FITS = (Status.RECOVERED, Status.LOCALLY_UNIQUE, Status.UNCERTIFIED, Status.AMBIGUOUS)
 """Exact data, exactly."""
 CUT = (Status.TIME_LIMIT, Status.INTERRUPTED)
 """Not allowed to come to its own end."""

@@ -10,6 +10,7 @@ import numpy as np
 from phaselect.base.checks import check_seconds, shortened
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
+from phaselect.equations.fields import COMPLEX, REAL, Field
 from phaselect.equations.signs import signs_of
 from phaselect.problem.ensembles import Batch, GaussianBatch, InstanceBatch, as_batch, checked_seeds
 from phaselect.problem.instance import Instance
@@ -46,7 +47,8 @@ def run(
         finished at lam = 0 and can be certified.
     """
     problem = check_problem(problem, schedule, time_limit, noise)
-    check_rows(problem.normalised.m_rows, problem.n, solver.takes_few)
+    check_field(solver, problem.matrix.field)
+    check_rows(problem.normalised.m_rows, problem.n, solver.takes_few, problem.matrix.field)
     start, state = starting_point(problem, init, solver.name, solver.state_type)
     company = OneByOne([problem])
     schedule = schedule or solver.default_schedule(problem.noise_level)
@@ -95,7 +97,8 @@ def run_batch(
         raise InputError("some instances of the batch are exact and some noisy: run them apart")
     schedule = schedule or solver.default_schedule(float(np.median(levels)))
     check_schedule(solver, schedule, on_device=True)
-    check_rows(batch.m_rows, batch.n, solver.takes_few)
+    check_field(solver, batch.field)
+    check_rows(batch.m_rows, batch.n, solver.takes_few, batch.field)
     company = _company(solver, batch, device, dtype)
     return Search(company, seeds, time_limit=time_limit, progress=progress).run([Stage(solver, schedule)])
 
@@ -149,9 +152,20 @@ def check_entries(solver: Solver, problem: Instance) -> None:
         raise InputError(f"{solver.name} needs A whole, and processes share it: use message passing")
 
 
-def check_rows(m_rows: int, n: int, few: bool) -> None:
+def check_field(solver: Solver, field: Field) -> None:
+    """Moves of signs do not carry over to phases."""
+    if field != REAL and not solver.takes_phases:
+        raise InputError(f"{solver.name} is for signs, and A is complex: use vmp, amp or a baseline, or leave it to auto")
+
+
+def check_rows(m_rows: int, n: int, few: bool, field: Field) -> None:
     """There must be more measurements than unknowns, unless something else is known of x."""
-    if m_rows <= n and not few:
+    if field == COMPLEX and m_rows < 2 * n - (n == 1):
+        raise InputError(
+            f"{m_rows} measurements, rows of zeros aside, for {n} complex unknowns: recovery is impossible in principle "
+            "below 2N; add measurements, or, if x is real, say so: real=True"
+        )
+    if m_rows <= n and not (few and field == REAL):
         raise InputError(
             f"{m_rows} measurements, rows of zeros aside, for {n} unknowns: recovery is impossible in principle unless "
             'alpha = M/N exceeds 1; add measurements, or, if x is sparse, solve it with prior="sparse"'
@@ -164,8 +178,10 @@ def starting_point(problem: Instance, init: Any, name: str, state_type: type | N
         return None, None
     if state_type is not None and isinstance(init, state_type):
         return None, init
+    field = problem.matrix.field
     try:
-        given = np.asarray(init, dtype=np.float64)
+        given = np.asarray(init)
+        given = given.astype("complex128" if given.dtype.kind == "c" and field == COMPLEX else "float64")
     except (TypeError, ValueError):
         raise InputError(
             f"init is not the state of a run of {name}, nor numbers, x or signs; to go on from a state name its solver"

@@ -71,7 +71,7 @@ class SimulatedAnnealing:
     state_type = SAState
     restarts = 0
     single_flips = in_batches = needs_entries = True
-    takes_few = False
+    takes_few = takes_phases = False
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """Matched, mu from 1 to 3e4 in steps of 5 %, 100 sweeps at each."""

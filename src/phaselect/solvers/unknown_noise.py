@@ -55,7 +55,7 @@ def run_on_learned_noise(
     """The solver on exact data, or on data with the noise learned."""
     patience, exact, seed = Patience(time_limit), problem.with_noise(0.0), check_seed(seed)
     prior = solver.prior if isinstance(solver, FrontDoor | VectorMessagePassing) else GAUSSIAN
-    check_rows(exact.normalised.m_rows, exact.n, not prior.gaussian)
+    check_rows(exact.normalised.m_rows, exact.n, not prior.gaussian, exact.matrix.field)
     tried: tuple[StageRecord, ...] = ()
 
     def run(one: Instance, share: float = 1.0, start: Any = init) -> Result:

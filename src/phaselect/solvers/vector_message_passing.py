@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, namespace, squared
 from phaselect.equations.lanczos import PROBES, Eigenvalues
 from phaselect.equations.priors import GAUSSIAN, Prior, as_prior
-from phaselect.equations.signs import estimate_columns, signs_of
+from phaselect.equations.signs import estimate_columns, random_in, signs_of
 from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_learned, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
@@ -95,7 +95,7 @@ class VectorMessagePassing:
     state_type = VectorState
     eager = single_flips = needs_entries = False
     learns_noise = False  # does it go no colder than the noise that the data show? See learned_noise.py
-    in_batches = True
+    in_batches = takes_phases = True
 
     @property
     def takes_few(self) -> bool:
@@ -117,13 +117,14 @@ class VectorMessagePassing:
 
     def start(self, problem: Normalised, drawn: VectorDraw, mu: Array, lam: Array, init: Start | None) -> VectorState:
         """Weak beliefs; given signs are believed firmly."""
-        xp, node = namespace(problem.y), problem.gaussian_node
-        g, h, x = WEAK, WEAK * problem.y * xp.asarray(drawn.h), xp.zeros(problem.n)
+        xp, node, field = namespace(problem.y), problem.gaussian_node, problem.field
+        signs = random_in(field.z, xp.asarray(drawn.h))
+        g, h, x = WEAK, WEAK * problem.y * signs, xp.zeros(problem.n, field.x)
         if not self.prior.gaussian:
-            g, h = DEFINITE, DEFINITE * problem.y * signs_of(xp.asarray(drawn.h))
+            g, h = DEFINITE, DEFINITE * problem.y * signs_of(signs)
         if init is not None:
             g, h, x = FIRM, FIRM * problem.y * xp.asarray(init.signs), xp.asarray(init.x)
-        nothing = xp.zeros(problem.m_rows)
+        nothing = xp.zeros(problem.m_rows, field.z)
         signal = () if self.prior.gaussian else self._signal(problem, xp.asarray(drawn.density))
         return VectorState(
             beliefs=VectorBeliefs(h, xp.asarray(g), nothing, xp.asarray(1.0), x, signal),
@@ -145,7 +146,7 @@ class VectorMessagePassing:
         """
         xp, prior = namespace(problem.y), self.prior
         ones = xp.ones(problem.n)
-        power = 1 / (1 + prior.along_ones * ((problem.forward(ones) ** 2).mean() - 1))
+        power = 1 / (1 + prior.along_ones * (squared(problem.forward(ones)).mean() - 1))
         mean = xp.sqrt(prior.along_ones * power) * ones
         precision = 1 / ((1 - prior.along_ones) * power)
         return SignalBeliefs(mean, precision, mean, ones > 0, density, power)
@@ -171,8 +172,8 @@ class VectorMessagePassing:
             new = vector_iteration(old, mu, own, state.damping, *given)
             if self.learns_noise:
                 noise = noise_learned(noise, old, new, problem.y, problem.powers, 1 / (2 * mu))
-            change = ((new.z - old.z) ** 2).mean()
-            bad = state.diverged | ~((new.h**2).mean() < np.inf)
+            change = squared(new.z - old.z).mean()
+            bad = state.diverged | ~(squared(new.h).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
 

@@ -23,6 +23,7 @@ class Grade(Enum):
     """What exact data say of an answer."""
 
     CERTIFIED = "fits exactly, and nothing else does"
+    LOCALLY_UNIQUE = "fits exactly, and nothing near by does"
     UNCERTIFIED = "fits exactly, and others might"
     AMBIGUOUS = "fits exactly, and so does another"
     INEXACT = "fits better than chance, but not exactly"
@@ -52,7 +53,7 @@ def status_of(judged: Judged, ended: Ended, noise_level: float) -> Status:
         return stopped or (Status.ESTIMATE if good else Status.POOR_ESTIMATE)
     if judged.grade is Grade.CERTIFIED:
         return Status.RECOVERED
-    if judged.grade in (Grade.UNCERTIFIED, Grade.AMBIGUOUS):
+    if judged.grade in (Grade.LOCALLY_UNIQUE, Grade.UNCERTIFIED, Grade.AMBIGUOUS):
         return Status[judged.grade.name]
     if stopped or judged.grade is Grade.INEXACT:  # nothing is said about noise before the search has come to its end
         return stopped or Status.INEXACT

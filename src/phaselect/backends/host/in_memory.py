@@ -7,7 +7,8 @@ only message passing and least squares can work with it, since the other solvers
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -23,9 +24,12 @@ from phaselect.base.errors import InputError
 from phaselect.base.memory import free_bytes
 from phaselect.base.threads import run_parallel
 from phaselect.equations.amp_iteration import Pass, pass_by_products
+from phaselect.equations.arrays import inner, squared
 from phaselect.equations.belief_iteration import Nonzeros
+from phaselect.equations.fields import REAL, REAL_SIGNAL, Field, field_of
 from phaselect.equations.gaussian_node import GaussianNode, NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
+from phaselect.equations.signs import random_in
 
 BLOCK_ROWS, FEW_ROWS = 4096, 64
 ENTRIES_LIMIT = 2000
@@ -49,6 +53,7 @@ Stack = NDArray[Any]
 class InMemory:
     """What both kinds share."""
 
+    field = REAL
     loops = loops
     random = random
     on_device = on_gpu = False
@@ -101,7 +106,7 @@ class InMemory:
         kept = self._kept.get("ridge")
         if kept is None or not (np.array_equal(kept.scale, scale) and np.array_equal(kept.y, y)):
             adjoint = lambda z: self.backproject(scale * z)  # noqa: E731
-            kept = decompose(self.entries(), scale, y, x0, lambda x: scale * self.measure(x), adjoint)
+            kept = decompose(self.entries(), scale, y, x0, lambda x: scale * self.measure(x), adjoint, self.field)
             self._kept["ridge"] = kept
         return kept
 
@@ -122,7 +127,7 @@ class InMemory:
         rows, columns = self.shape
         if self.decomposed or (self.has_entries and rows * columns * min(rows, columns) <= WORTH_AN_SVD):
             return NodeBySpectrum(self.ridge(scale, y, x0))
-        return NodeByGradients(self._linear(scale, self._corrections(scale)))
+        return NodeByGradients(self._linear(scale, self._corrections(scale)), self.field)
 
     def nonzeros(self, scale: Vector) -> Nonzeros:
         """Found among all entries."""
@@ -138,7 +143,7 @@ class InMemory:
     def _corrections(self, scale: Vector) -> tuple[Any, ...]:
         """In float64."""
         normal = self._normal(partial(self._look, scale))
-        return (ConjugateGradients(normal, "float64", GAIN["float64"], 2 * self.shape[1], loops),)
+        return (ConjugateGradients(normal, self.field.x, GAIN["float64"], 2 * self.shape[1], loops),)
 
     def _normal(self, look: Callable[[Stack, Stack], tuple[Stack, Stack]]) -> Callable[[Stack, Any], Stack]:
         """`A^T A p` of some of a stack."""
@@ -160,7 +165,7 @@ class Dense(InMemory):
     """An array in memory, float32 or float64."""
 
     A: NDArray[Any]
-    _kept: dict[str, SpectralRidge] = field(default_factory=dict, repr=False)
+    _kept: dict[str, SpectralRidge] = dataclass_field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -177,11 +182,11 @@ class Dense(InMemory):
         parts = zip(np.split(z, edges, axis=-1), self._float64_blocks(), strict=True)
         return np.asarray(sum(part @ block for part, block in parts))
 
-    def _float64_blocks(self, rows: int | None = None) -> Iterator[NDArray[np.float64]]:
+    def _float64_blocks(self, rows: int | None = None) -> Iterator[NDArray[Any]]:
         """A by blocks of rows, so that a float32 matrix is never copied whole."""
         rows = rows or BLOCK_ROWS
         for start in range(0, self.shape[0], rows):
-            yield self.A[start : start + rows].astype(np.float64, copy=False)
+            yield self.A[start : start + rows].astype(self.field.z, copy=False)
 
     @property
     def rounding(self) -> float:  # type: ignore[override]
@@ -202,7 +207,7 @@ class Dense(InMemory):
 
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows."""
-        return np.asarray(self.A[which], dtype=np.float64)
+        return np.asarray(self.A[which], dtype=self.field.z)
 
     def empty_column(self) -> int | None:
         """The first column of zeros."""
@@ -245,6 +250,48 @@ class Dense(InMemory):
         return ConjugateGradients(self._normal(look), "float32", GAIN["float32"], CG_STEPS, loops), *fine
 
 
+@dataclass(frozen=True, eq=False)
+class ComplexDense(Dense):
+    """An array of complex numbers in memory; real: is x real?"""
+
+    real: bool = False
+
+    @property
+    def field(self) -> Field:  # type: ignore[override]
+        """Of its entries, and of x."""
+        return field_of(self.A.dtype, self.real)
+
+    def backproject(self, z: Stack) -> Stack:
+        """`A^T z`, without a conjugate copy of A."""
+        return _real_part(super().backproject(z.conj()).conj(), self.real)
+
+    def row_powers(self) -> Vector:
+        """Squared norm of each row, in float64."""
+        return np.concatenate([squared(block).sum(axis=1) for block in self._float64_blocks(FEW_ROWS)])
+
+    def with_message_pass(
+        self, scale: Vector, powers: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]
+    ) -> Any:
+        """Two products."""
+        forward, adjoint = lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z)
+        return use(pass_by_products(forward, adjoint, y, powers))
+
+    _look = InMemory._look
+    _corrections = InMemory._corrections
+
+    def __reduce__(self) -> Any:
+        """Pickled without its SVD."""
+        return partial(ComplexDense, real=self.real), (self.A,)
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> ComplexDense:
+        """Some of the rows."""
+        return ComplexDense(np.ascontiguousarray(self.A[kept]), real=self.real)
+
+
+def _real_part(values: Stack, real: bool) -> Stack:
+    return np.ascontiguousarray(values.real) if real else values
+
+
 def _float32_rows(A: NDArray[Any], scale: Vector) -> NDArray[np.float32]:
     """A copy of the rows of A times scale."""
     copy = np.empty(A.shape, np.float32)
@@ -265,7 +312,8 @@ class Operator(InMemory):
     forward: Callable[[Vector], Any]
     adjoint: Callable[[Vector], Any]
     shape: tuple[int, int]
-    _kept: dict[str, SpectralRidge] = field(default_factory=dict, repr=False)
+    field: Field = REAL
+    _kept: dict[str, SpectralRidge] = dataclass_field(default_factory=dict, repr=False)
 
     accuracy = ACCURACY._replace(handover=1e-6)  # products are dear, and least squares mends the last signs
 
@@ -273,13 +321,14 @@ class Operator(InMemory):
         """`A x`, one product for each of a stack."""
         if x.ndim > 1:
             return np.stack([self.measure(one) for one in x])
-        return _product(self.forward, x, self.shape[0], "A x")
+        return _product(self.forward, x, self.shape[0], "A x", self.field.z)
 
     def backproject(self, z: Stack) -> Stack:
         """`A^T z`."""
         if z.ndim > 1:
             return np.stack([self.backproject(one) for one in z])
-        return _product(self.adjoint, z, self.shape[1], "A^T z")
+        back = _product(self.adjoint, z, self.shape[1], "A^T z", self.field.z)
+        return _real_part(back, self.field == REAL_SIGNAL)
 
     def apply_magnitudes(self, x: Vector) -> Vector:
         """An estimate, from the mean norm of the rows; of the order of `|A| |x|` where entries are even."""
@@ -300,7 +349,7 @@ class Operator(InMemory):
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (count, columns)) / np.sqrt(count)
         probes = np.eye(columns) if columns <= 256 else signs
         with np.errstate(over="ignore"):  # an instance refuses what is infinite
-            total = float(sum(np.sum(self.measure(probe) ** 2) for probe in probes))
+            total = float(sum(np.sum(squared(self.measure(probe))) for probe in probes))
         return np.full(rows, total / rows)
 
     def density(self) -> float:
@@ -309,7 +358,8 @@ class Operator(InMemory):
 
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows, by products."""
-        return np.stack([self.backproject(np.eye(1, self.shape[0], int(i))[0]) for i in which])
+        units = (np.eye(1, self.shape[0], int(i))[0].astype(self.field.z) for i in which)
+        return np.stack([_product(self.adjoint, unit, self.shape[1], "A^T z", self.field.z) for unit in units])
 
     def empty_column(self) -> int | None:
         """Not looked for."""
@@ -331,7 +381,7 @@ class Operator(InMemory):
         forward, adjoint = lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z)
         return use(pass_by_products(forward, adjoint, y, powers))
 
-    def entries(self) -> NDArray[np.float64]:
+    def entries(self) -> NDArray[Any]:
         """The entries, column by column, if there are few."""
         if not self.has_entries:
             raise InputError(
@@ -340,32 +390,34 @@ class Operator(InMemory):
         return np.column_stack([self.measure(unit) for unit in np.eye(self.shape[1])])
 
 
-def operator(A: Any, rows: int) -> Operator:
+def operator(A: Any, rows: int, real: bool = False) -> Operator:
     """The operator with its shape, once it has been seen that the two products belong to one matrix."""
     if isinstance(A, tuple | list):
         forward, adjoint = A
         shape = (rows, np.size(_tried(adjoint, np.zeros(rows), "A^T z")))
     else:
         forward, adjoint, shape = A.matvec, A.rmatvec, (int(A.shape[0]), int(A.shape[1]))
-    found = Operator(forward, adjoint, shape)
     rng = np.random.default_rng(0)
     x, z = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
     with np.errstate(over="ignore", invalid="ignore"):  # is told below, as not finite
+        own = field_of(np.asarray(_tried(forward, x, "A x")).dtype, real)
+        found, x, z = Operator(forward, adjoint, shape, own), random_in(own.x, x), random_in(own.z, z)
         image, back = found.measure(x), found.backproject(z)
     unit = np.abs(image).max() or 1.0  # squares of the products may not fit into float64
     image, back = image / unit, back / unit
-    if abs(image @ z - x @ back) > 1e-4 * np.linalg.norm(image) * np.linalg.norm(z):
-        raise InputError("A: the two products are not of one matrix: (A x) . z differs from x . (A^T z)")
+    if abs(inner(z, image) - inner(back, x)) > 1e-4 * np.linalg.norm(image) * np.linalg.norm(z):
+        name = "A^T" if own == REAL else "A^H"
+        raise InputError(f"A: the two products are not of one matrix: (A x) . z differs from x . ({name} z)")
     return found
 
 
-def _product(function: Callable[[Vector], Any], vector: Vector, length: int, name: str) -> Vector:
+def _product(function: Callable[[Vector], Any], vector: Vector, length: int, name: str, dtype: str) -> Vector:
     result = np.asarray(_tried(function, vector, name))
-    if result.dtype.kind == "c":
-        raise InputError(f"{name} is complex: real phase retrieval only")
-    if result.dtype.kind not in "fiub":
-        raise InputError(f"{name} has dtype {result.dtype}: the function must return real numbers")
-    result = np.asarray(result, dtype=np.float64).reshape(-1)
+    if result.dtype.kind == "c" and dtype == "float64":
+        raise InputError(f"{name} is complex for a real vector, and was real for another one")
+    if result.dtype.kind not in "fiubc":
+        raise InputError(f"{name} has dtype {result.dtype}: the function must return numbers")
+    result = np.asarray(result, dtype=dtype).reshape(-1)
     if result.size != length:
         raise InputError(f"{name} has {result.size} entries: it must have {length}")
     if not np.isfinite(result).all():

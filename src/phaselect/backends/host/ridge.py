@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
 from phaselect.backends.host.random import Randomness
 from phaselect.base.threads import gram, run_parallel
+from phaselect.equations.arrays import inner, squared
+from phaselect.equations.fields import REAL, REAL_SIGNAL, Field
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.regression import Regressed, explained, shrinkage
 
@@ -49,6 +51,7 @@ class SpectralRidge:
     x0: Vector
     forward: Callable[[Vector], Vector]
     adjoint: Callable[[Vector], Vector]
+    field: Field = REAL
 
     @property
     def rank(self) -> int:
@@ -63,18 +66,19 @@ class SpectralRidge:
     @cached_property
     def leverage(self) -> Vector:
         """`sum_k U_ik^2`, the diagonal of K at lam = 0."""
-        return np.asarray(np.einsum("ik,ik->i", self.U, self.U))
+        return np.asarray(squared(self.U).sum(axis=1))
 
     @cached_property
     def signal(self) -> Vector:
         """`U^T A x0 / |x0|^2`: coordinates of the true signed measurements; nan if x0 is, of which A is not asked."""
         if not np.isfinite(self.x0).all():
             return np.full(self.rank, np.nan)
-        return self.coordinates(self.forward(self.x0)) / np.sum(self.x0**2)
+        return self.coordinates(self.forward(self.x0)) / np.sum(squared(self.x0))
 
     def coordinates(self, v: Stack) -> Stack:
         """`c = U^T v` for one signed measurement vector, or for each row of a stack of them."""
-        return v @ self.U
+        c = v @ self.U.conj()
+        return c.real if self.field == REAL_SIGNAL else c
 
     def exact_couplings(self) -> Stack:
         """K at lam = 0, M x M."""
@@ -171,7 +175,7 @@ class SpectralRidgeAt:
 
     def regress(self, v: Stack) -> Regressed:
         """From c alone: O(N) for each row of v, once c is known."""
-        return self._regressed(self.ridge.coordinates(v), np.einsum("ri,ri->r", v, v))
+        return self._regressed(self.ridge.coordinates(v), inner(v, v))
 
     def regressed(self, copies: SpectralCopies) -> Regressed:
         """`|y|^2 = M` in normalised units."""
@@ -180,8 +184,9 @@ class SpectralRidgeAt:
     def _regressed(self, c: Stack, power: Any) -> Regressed:
         s2, w = self.ridge.s2, self.ridge.weights(self.lam)
         norm = s2 / (s2 + self.lam / 2) ** 2
-        fitted, lowered, length = np.moveaxis(c**2 @ np.stack([self._explained, w, norm], axis=1), -1, 0)
-        return Regressed(power - fitted, power - lowered, length, c @ (self.ridge.signal / (s2 + self.lam / 2)))
+        fitted, lowered, length = np.moveaxis(squared(c) @ np.stack([self._explained, w, norm], axis=1), -1, 0)
+        along = c @ (self.ridge.signal / (s2 + self.lam / 2)).conj()
+        return Regressed(power - fitted, power - lowered, length, along)
 
     def copies(self, signs: NDArray[Any]) -> SpectralCopies:
         """With their coordinates, which serve any lam."""
@@ -230,7 +235,7 @@ class NodeBySpectrum(NamedTuple):
 
     def eigenvalues(self, probes: Stack) -> Eigenvalues:
         """All that count."""
-        return Eigenvalues(self.ridge.s2, np.ones_like(self.ridge.s2))
+        return Eigenvalues(self.ridge.s2, np.ones_like(self.ridge.s2), np.asarray(self.ridge.field.fold))
 
     def regress(self, target: Vector, shift: float, kept: Vector, enough: float) -> tuple[Vector, Vector]:
         """To all digits."""
@@ -247,9 +252,9 @@ class NodeBySpectrum(NamedTuple):
 
     def variances(self, g: float, Lam: float, eigenvalues: Eigenvalues) -> Vector:
         """Of each x; what A does not see is known from the prior alone."""
-        V2 = self.ridge.adjoint(self.ridge.U.T) ** 2 / self.ridge.s2[:, None]  # squares of right singular vectors
+        V2 = squared(self.ridge.adjoint(self.ridge.U.T)) / self.ridge.s2[:, None]  # squares of right singular vectors
         unseen = 0.0 if len(V2) == V2.shape[1] else np.maximum(1 - V2.sum(axis=0), 0.0)
-        return np.asarray((1 / (g * self.ridge.s2 + Lam)) @ V2 + unseen / Lam)
+        return np.asarray((1 / (eigenvalues.fold * g * self.ridge.s2 + Lam)) @ V2 + unseen / Lam)
 
 
 def decompose(
@@ -259,11 +264,18 @@ def decompose(
     x0: Vector,
     forward: Callable[[Vector], Vector],
     adjoint: Callable[[Vector], Vector],
+    field: Field = REAL,
 ) -> SpectralRidge:
-    """The SVD of the rows of A times scale; forward and adjoint are its products."""
+    """The SVD of the rows of A times scale; forward and adjoint are its products.
+
+    Of a complex A and a real x it is that of real and imaginary parts, one below the other.
+    """
     even = bool((scale == scale[0]).all())
-    weighted = A.astype(np.float64, copy=False) if even else scale[:, None] * A
+    weighted = A.astype(field.z, copy=False) if even else scale[:, None] * A
+    if field == REAL_SIGNAL:
+        weighted = np.concatenate([weighted.real, weighted.imag])
     U, s, _ = np.linalg.svd(weighted, full_matrices=False)
     s = scale[0] * s if even else s
     rank = int(np.sum(s > WEAKEST * s[0]))
-    return SpectralRidge(np.ascontiguousarray(U[:, :rank]), s[:rank] ** 2, scale, y, x0, forward, adjoint)
+    U = U[: len(A), :rank] + 1j * U[len(A) :, :rank] if field == REAL_SIGNAL else U[:, :rank]
+    return SpectralRidge(np.ascontiguousarray(U), s[:rank] ** 2, scale, y, x0, forward, adjoint, field)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import ACCURACY, Dense, InMemory, Operator, Stack
+from phaselect.backends.host.in_memory import ACCURACY, ComplexDense, Dense, InMemory, Operator, Stack
 from phaselect.backends.host.nonzeros import nonzeros_of
 from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.belief_iteration import Nonzeros
+from phaselect.equations.fields import REAL_SIGNAL, field_of
 
 FEW = 0.1
 """Share of entries that are not zero below which products that skip zeros are faster."""
@@ -40,7 +41,8 @@ class Sparse(Operator):
 
     def backproject(self, z: Stack) -> Stack:
         """`A^T z`."""
-        return np.asarray(self.adjoint(z.T).T)
+        back = np.asarray(self.adjoint(z.T).T)
+        return np.ascontiguousarray(back.real) if self.field == REAL_SIGNAL else back
 
     def density(self) -> float:
         """Share of the entries that are stored, and not as zeros."""
@@ -52,7 +54,7 @@ class Sparse(Operator):
 
     def row_powers(self) -> Vector:
         """Squared norm of each row."""
-        return np.asarray(self.A.multiply(self.A).sum(axis=1), dtype=np.float64).reshape(-1)
+        return np.asarray(abs(self.A).power(2).sum(axis=1), dtype=np.float64).reshape(-1)
 
     def empty_column(self) -> int | None:
         """The first column of zeros."""
@@ -68,7 +70,7 @@ class Sparse(Operator):
         """If there are not too many."""
         return self.shape[0] * self.shape[1] <= MOST_ENTRIES
 
-    def entries(self) -> NDArray[np.float64]:
+    def entries(self) -> NDArray[Any]:
         """The entries, zeros and all."""
         if not self.has_entries:
             raise InputError(
@@ -83,11 +85,11 @@ class Sparse(Operator):
 
     def __reduce__(self) -> Any:
         """Pickled without its SVD."""
-        return sparse, (self.A,)
+        return sparse, (self.A, self.field == REAL_SIGNAL)
 
     def rows_kept(self, kept: NDArray[np.bool_]) -> Sparse:
         """Some of the rows."""
-        return sparse(self.A[kept])
+        return sparse(self.A[kept], self.field == REAL_SIGNAL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,17 +138,20 @@ class MostlyZeros(Dense):
         return dense(np.ascontiguousarray(self.A[kept]))
 
 
-def sparse(A: Any) -> Sparse:
-    """A sparse matrix, by rows and in float64."""
-    if A.dtype.kind not in "fiub":
-        raise InputError(f"A has dtype {A.dtype}: give a sparse matrix of real numbers")
-    rows = A.tocsr().astype(np.float64)
+def sparse(A: Any, real: bool = False) -> Sparse:
+    """A sparse matrix, by rows and in float64; real: is x real, whatever A is?"""
+    if A.dtype.kind not in "fiubc":
+        raise InputError(f"A has dtype {A.dtype}: give a sparse matrix of numbers")
+    own = field_of(A.dtype, real)
+    rows = A.tocsr().astype(own.z)
     rows.sum_duplicates()
     if not np.isfinite(rows.data).all():
         raise InputError("A has an entry that is not finite")
-    return Sparse(rows.__matmul__, rows.T.tocsr().__matmul__, (int(A.shape[0]), int(A.shape[1])), A=rows)
+    return Sparse(rows.__matmul__, rows.conj().T.tocsr().__matmul__, (int(A.shape[0]), int(A.shape[1])), own, A=rows)
 
 
-def dense(A: NDArray[Any]) -> Dense:
-    """An array in memory, whichever products are faster."""
+def dense(A: NDArray[Any], real: bool = False) -> Dense:
+    """An array in memory, whichever products are faster; real: is x real, whatever A is?"""
+    if A.dtype.kind == "c":
+        return ComplexDense(A, real=real)
     return MostlyZeros(A) if np.count_nonzero(A) < FEW * A.size else Dense(A)

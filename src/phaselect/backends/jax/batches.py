@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from phaselect.backends.interface import Matrix, Vector
-from phaselect.backends.jax.devices import NO_TUNING, choose, on, out_of_memory, too_large
+from phaselect.backends.jax.devices import NO_TUNING, choose, field_dtype, on, out_of_memory, too_large
 from phaselect.backends.jax.drawing import Drawn, drawing
 from phaselect.backends.jax.on_device import DeviceMatrix
 from phaselect.equations.arrays import Array
+from phaselect.equations.fields import REAL_SIGNAL
 
 
 def stack(
@@ -23,8 +24,9 @@ def stack(
     """Matrices of one shape as one array on the device, with the vectors that belong to them."""
     rows = matrices[0].shape[0]
     with on(device):
-        A = jnp.stack([jax.device_put(_entries(matrix, dtype), device) for matrix in matrices])
-        return DeviceMatrix(A, rows), [jnp.asarray(vector) for vector in vectors]
+        own, real = field_dtype(dtype, matrices[0].field.z), matrices[0].field == REAL_SIGNAL
+        A = jnp.stack([jax.device_put(_entries(matrix, own), device) for matrix in matrices])
+        return DeviceMatrix(A, rows, real=real), [jnp.asarray(vector) for vector in vectors]
 
 
 def _entries(matrix: Matrix, dtype: str) -> Array:

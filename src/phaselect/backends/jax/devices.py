@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import numpy as np
 
 from phaselect.base import memory
 from phaselect.base.checks import shortened
@@ -63,6 +64,11 @@ def checked_dtype(dtype: Any) -> str:
     if name not in ("float32", "float64"):
         raise InputError(f"dtype = {shortened(dtype)}: use float32 or float64")
     return name
+
+
+def field_dtype(dtype: str, like: Any) -> str:
+    """float32 or float64; for complex entries the complex dtype of that precision."""
+    return {"float32": "complex64", "float64": "complex128"}[dtype] if np.dtype(like).kind == "c" else dtype
 
 
 def free_bytes(device: Any) -> float:

@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.host.in_memory import Dense
+from phaselect.backends.host.sparse import dense
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.backends.jax import loops, random
 from phaselect.backends.jax.devices import MARGIN, NO_TUNING, free_bytes, on, out_of_memory, too_large
-from phaselect.backends.jax.products import Copy, adjoint, forward, product
+from phaselect.backends.jax.products import Copy, adjoint, forward, precision_like, product
 from phaselect.backends.jax.ridge import CholeskyRidge
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
-from phaselect.equations.arrays import Array
+from phaselect.equations.arrays import Array, is_complex, squared
 from phaselect.equations.belief_iteration import Nonzeros
+from phaselect.equations.fields import REAL_SIGNAL, Field, field_of
 from phaselect.equations.gaussian_node import NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
@@ -39,7 +41,7 @@ EVEN = 64
 """Rows of the copy come in multiples of this: matrix units take others several times as long."""
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["A", "half"], meta_fields=["rows"])
+@partial(jax.tree_util.register_dataclass, data_fields=["A", "half"], meta_fields=["rows", "real"])
 @dataclass(frozen=True, eq=False)
 class DeviceMatrix:
     """An array of JAX; `rows` of it count, what follows is padding that makes it divide among devices.
@@ -50,11 +52,17 @@ class DeviceMatrix:
     A: Any
     rows: int
     half: Copy | None = None
+    real: bool = False  # is x real, whatever A is?
     loops = loops
     random = random
     on_device = has_entries = True
     decomposed = False
     known_condition = None
+
+    @property
+    def field(self) -> Field:
+        """Of its entries, and of x."""
+        return field_of(self.A.dtype, self.real)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,7 +90,7 @@ class DeviceMatrix:
 
         With a half-precision copy least squares takes over early, and mends many signs at once.
         """
-        exact = 1e-15 if self.A.dtype == "float64" else 1e-11
+        exact = 1e-15 if self.A.dtype in ("float64", "complex128") else 1e-11
         return Accuracy(exact, ties=1e-8, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
 
     @property
@@ -94,11 +102,15 @@ class DeviceMatrix:
 
     def apply(self, x: Array) -> Array:
         """`A x` in float64."""
-        return forward(self.A, x, "float64")[..., : self.rows]
+        return forward(self.A, x, self.field.z)[..., : self.rows]
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
-        return adjoint(self.A, self._padded(z, self.A), "float64")
+        return self._of_x(adjoint(self.A, self._padded(z, self.A), self.field.z))
+
+    def _of_x(self, back: Array) -> Array:
+        """The real part, where x is real."""
+        return back.real if self.field == REAL_SIGNAL else back
 
     def density(self) -> Array:
         """Share of the entries that are not zero."""
@@ -106,7 +118,7 @@ class DeviceMatrix:
 
     def some_rows(self, which: Array) -> Array:
         """Some of its rows."""
-        return self.A[which].astype("float64")
+        return self.A[which].astype(self.field.z)
 
     def apply_magnitudes(self, x: Array) -> Array:
         """`|A| |x|` in float64."""
@@ -123,8 +135,8 @@ class DeviceMatrix:
     def _pass(self, copy: Copy, scale: Array, powers: Array, y: Array) -> Pass:
         own = scale * copy.scale
         return pass_by_products(
-            lambda x: own * forward(copy.A, x)[: self.rows].astype("float64"),
-            lambda z: adjoint(copy.A, self._padded(own * z, copy.A)).astype("float64"),
+            lambda x: own * forward(copy.A, x)[: self.rows].astype(self.field.z),
+            lambda z: self._of_x(adjoint(copy.A, self._padded(own * z, copy.A)).astype(self.field.z)),
             y,
             powers,
         )
@@ -142,17 +154,17 @@ class DeviceMatrix:
 
     def _gradients(self, copy: Copy, scale: Array) -> ConjugateGradients:
         """In single precision at least."""
-        dtype = "float64" if copy.A.dtype == "float64" else "float32"
-        weights = self._padded((scale * copy.scale) ** 2, copy.A).astype(dtype)
+        dtype = precision_like(copy.A, self.field.x)
+        weights = self._padded((scale * copy.scale) ** 2, copy.A).astype(precision_like(copy.A, "float64"))
 
         def normal(p: Array, on: Array) -> Array:
-            return adjoint(copy.A, weights * forward(copy.A, p))
+            return self._of_x(adjoint(copy.A, weights * forward(copy.A, p)))
 
         return ConjugateGradients(normal, dtype, GAIN[str(copy.A.dtype)], CG_STEPS, loops)
 
     def gaussian_node(self, scale: Array, y: Array, x0: Array) -> NodeByGradients:
         """By conjugate gradients."""
-        return NodeByGradients(self.linear(scale))
+        return NodeByGradients(self.linear(scale), self.field)
 
     def nonzeros(self, scale: Array) -> Nonzeros:
         """All entries, in their places."""
@@ -205,12 +217,12 @@ class DeviceMatrix:
         if len(self.A.sharding.device_set) > 1:
             raise InputError("A has rows of zeros, and is shared by several devices: drop them first")
         with on(None):
-            return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()))
+            return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()), real=self.real)
 
     @cached_property
     def in_memory(self) -> Dense:
         """A copy in memory."""
-        return Dense(self.entries())
+        return dense(self.entries(), self.real)
 
     @cached_property
     def _powers(self) -> list[Vector]:
@@ -261,5 +273,5 @@ def _compiled(function: Callable[..., Any], everywhere: Any) -> Callable[..., An
 
 
 def _powers(A: Array) -> Any:
-    squares = A.astype("float64") ** 2
+    squares = squared(A.astype("complex128" if is_complex(A) else "float64"))
     return squares.sum(axis=1), squares.sum(axis=0), abs(A).max()

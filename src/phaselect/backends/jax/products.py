@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from phaselect.equations.arrays import Array
+from phaselect.equations.arrays import Array, is_complex
 
 FINER = 2048.0
 """What rounding to half precision leaves of a number, at least so many times smaller."""
@@ -30,12 +30,18 @@ def forward(A: Array, x: Array, dtype: Any = None) -> Array:
 
 
 def adjoint(A: Array, z: Array, dtype: Any = None) -> Array:
-    """`A^T z`."""
-    return _product(A, z, dtype, lambda A, z: jnp.matmul(z, A), axis=0)
+    """`A^T z`, without a conjugate copy of A."""
+    return _product(A, z.conj(), dtype, lambda A, z: jnp.matmul(z, A), axis=0).conj()
+
+
+def precision_like(A: Array, dtype: str) -> str:
+    """float64 or complex128 in double or in single precision, as A is; half counts as single."""
+    double = A.dtype in ("float64", "complex128")
+    return dtype if double else {"float64": "float32", "complex128": "complex64"}[dtype]
 
 
 def _product(A: Array, vectors: Array, dtype: Any, by_library: Any, axis: int) -> Array:
-    dtype = dtype or ("float64" if A.dtype == "float64" else "float32")
+    dtype = dtype or precision_like(A, "complex128" if is_complex(A) else "float64")
 
     def on_cpu(A: Array, vectors: Array) -> Array:
         return by_library(A.astype(dtype), vectors.astype(dtype))

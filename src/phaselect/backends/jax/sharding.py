@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.jax.devices import checked_dtype, devices, on, out_of_memory, too_large
+from phaselect.backends.jax.devices import checked_dtype, devices, field_dtype, on, out_of_memory, too_large
 from phaselect.backends.jax.on_device import DeviceMatrix
 from phaselect.base.errors import InputError
 
@@ -16,19 +16,22 @@ FLOAT32 = 1e-15, 1e15
 """Between these is the size of entries that can be worked with in float32."""
 
 
-def on_device(A: Any, rows: int) -> DeviceMatrix:
-    """An array of JAX with so many measurements, checked; padding with rows of zeros is allowed on several devices."""
+def on_device(A: Any, rows: int, real: bool = False) -> DeviceMatrix:
+    """An array of JAX with so many measurements, checked; padding with rows of zeros is allowed on several devices.
+
+    real: is x real, whatever A is?
+    """
     if A.ndim != 2 or 0 in A.shape:
         raise InputError(f"A has shape {A.shape}: give a 2-D array, one row per measurement")
-    if str(A.dtype) not in ("float32", "float64"):
-        raise InputError(f"A has dtype {A.dtype} on the device: give float32 or float64")
+    if str(A.dtype) not in ("float32", "float64", "complex64", "complex128"):
+        raise InputError(f"A has dtype {A.dtype} on the device: give float32 or float64, complex64 or complex128")
     if not 0 <= A.shape[0] - rows < len(A.sharding.device_set):
         raise InputError(f"A has {A.shape[0]} rows but y has {rows} entries")
-    found = DeviceMatrix(_left_to_the_compiler(A), rows)
+    found = DeviceMatrix(_left_to_the_compiler(A), rows, real=real)
     power = found.row_powers().sum()
     if not np.isfinite(power):
         raise InputError("A has an entry that is not finite, or one too large to square")
-    if power and str(A.dtype) == "float32" and not FLOAT32[0] < np.sqrt(power / A.size) < FLOAT32[1]:
+    if power and str(A.dtype) in ("float32", "complex64") and not FLOAT32[0] < np.sqrt(power / A.size) < FLOAT32[1]:
         raise InputError("A has entries too large or too small for float32 squares: rescale it, or use float64")
     if not found.padding_is_empty():
         raise InputError(f"A has {A.shape[0]} rows but y has {rows} entries, and the other rows are not all zeros")
@@ -48,7 +51,7 @@ def _left_to_the_compiler(A: Any) -> Any:
 
 def put(A: NDArray[Any], kind: str, dtype: str) -> Any:
     """An array in memory sent to all devices of a kind, by rows; padded with zeros if their number does not divide."""
-    dtype = checked_dtype(dtype)
+    dtype = field_dtype(checked_dtype(dtype), A.dtype)
     targets = devices(kind)
     rows, columns = A.shape
     share = -(-rows // len(targets))

@@ -30,10 +30,13 @@ from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
 from phaselect.solvers.finish import Answer, Probe, Support
+from phaselect.solvers.phases import Locality, in_words
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
 ROWS_LOOKED_AT = 8
+ROUNDED = 1e-6
+"""mse_y up to which an answer to complex data is not far from one that fits."""
 QUICK = 200
 """Measurements up to which a close look takes no time worth saving."""
 
@@ -45,7 +48,7 @@ def fits_exactly(answer: Answer) -> Array:
 
 def data_seed(*data: Array) -> int:
     """A seed for random probes, from all of the data."""
-    everything = b"".join(np.asarray(array, dtype=np.float64).tobytes() for array in data)
+    everything = b"".join(np.asarray(array).tobytes() for array in data)
     return int.from_bytes(blake2b(everything, digest_size=16).digest(), "little")
 
 
@@ -86,6 +89,18 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
     if reasons:
         return Judged(Grade.UNCERTIFIED, fit, log10, reason=reasons[0])
     return Judged(Grade.CERTIFIED, fit, log10, Certificate.GENERAL_POSITION)
+
+
+def judge_phases(answer: Answer, found: Locality | None) -> Judged:
+    """Judge an answer to exact complex data, of which impostors cannot be counted: nothing is certified.
+
+    found: None for an answer that does not fit, or that nobody had the time to examine.
+    """
+    fit, n = float(answer.fit), answer.x.size
+    if not fits_exactly(answer) or found is None:
+        return Judged(Grade.INEXACT if fit < ROUNDED else Grade.OPEN, fit, np.nan)
+    grade = Grade.LOCALLY_UNIQUE if found.unique else Grade.UNCERTIFIED
+    return Judged(grade, fit, np.nan, reason=in_words(found, answer.signs.size, n, answer.x.dtype.kind == "c"))
 
 
 def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int, plain: bool) -> Inspected:

@@ -1,0 +1,130 @@
+r"""Complex measurements: from an estimate to all digits, and is it the only answer near by?
+
+Phases are not signs: none of them is right before all of x is. So least squares on given phases gains little, and what
+is solved instead are the equations `|A x| = y` themselves, by the method of Gauss and Newton: with `S = A x/|A x|`
+
+    Re(S^* A d) = y - |A x|,    x <- x + d,
+
+in the least-squares sense, by conjugate gradients; or by half of d, where that fits better. The left-hand side is the derivative of the magnitudes. It does not
+see `d = i x`, the turn of all phases; where it sees everything else, no x close by fits as well. That is asked of a
+random point, which must be found again from its image.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from phaselect.equations.arrays import Array, inner, is_complex, namespace
+from phaselect.equations.least_squares import GAIN, HUGE, ConjugateGradients, Linear, Systems, least_squares
+from phaselect.equations.signs import random_in, signs_of
+from phaselect.problem.normalised import Normalised
+
+ROUNDS = 20
+TOLERANCE = 1e-4
+"""Of the least squares in a round: so many digits it gains at most, once it is near."""
+STUCK = 0.5
+"""A round that leaves more than this of the mean squared misfit was the last."""
+STEPS = 2000
+"""Of conjugate gradients in a round."""
+INVISIBLE = 1e-6
+"""What the derivative makes of a direction, over what it makes of a random one, if it does not see it."""
+
+
+class Locality(NamedTuple):
+    """Is an answer the only one near by?
+
+    unique: is a random point found again, but for the turn of all phases? unseen: was what is missing of it seen to be
+    a direction that no magnitude notices? If neither, it was not found out. asked: was it worth it?
+    """
+
+    unique: Array
+    unseen: Array
+    asked: Array
+    steps: Array
+
+
+class _Round(NamedTuple):
+    x: Array
+    misfit: Array
+    before: Array
+    rounds: Array
+
+
+def derivative(problem: Normalised, z: Array) -> Linear:
+    """Of `|A x|`, at `A x = z`; from x, complex numbers as pairs, to real measurements."""
+    linear, signs = problem.linear, signs_of(z)
+
+    def forward(d: Array) -> Array:
+        return (signs.conj() * linear.forward(d)).real
+
+    def adjoint(r: Array) -> Array:
+        return linear.adjoint(signs * r)
+
+    def look(d: Array, target: Array) -> tuple[Array, Array]:
+        image = forward(d)
+        return image, adjoint(target - image)
+
+    def normal(p: Array, on: Array) -> Array:
+        return adjoint(forward(p))
+
+    gradients = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, linear.loops)
+    return Linear(look, forward, adjoint, (gradients,), linear.loops)
+
+
+def refined(problem: Normalised, x: Array, worth: Array) -> Array:
+    """x, to all digits that the data have, where it is worth it."""
+    xp = namespace(problem.y)
+
+    def misfit(z: Array) -> Array:
+        return ((problem.y - abs(z)) ** 2).mean()
+
+    def unfinished(now: _Round) -> Array:
+        return worth & (now.rounds < ROUNDS) & (now.misfit < STUCK * now.before) & (now.misfit > 0)
+
+    def improve(now: _Round) -> _Round:
+        z = problem.forward(now.x)
+        systems = Systems((problem.y - abs(z))[None], 0 * now.x[None], xp.asarray([TOLERANCE]))
+        step = least_squares(derivative(problem, z), systems)[0].x[0]
+        whole, half = misfit(problem.forward(now.x + step)), misfit(problem.forward(now.x + step / 2))
+        best = xp.minimum(whole, half)
+        x = now.x + xp.where(best < now.misfit, xp.where(whole <= half, 1.0, 0.5), 0.0) * step
+        return _Round(x, xp.minimum(best, now.misfit), now.misfit, now.rounds + 1)
+
+    first = misfit(problem.forward(x))
+    start = _Round(x, first, xp.asarray(xp.inf), xp.asarray(0))
+    end: _Round = problem.loops.until(unfinished, improve, start)
+    return end.x
+
+
+def locality(problem: Normalised, x: Array, point: Array, worth: Array) -> Locality:
+    """Asked with a random point; where it is not worth it, nothing is."""
+    xp, accuracy = namespace(problem.y), problem.matrix.accuracy
+    linear, point = derivative(problem, problem.forward(x)), xp.asarray(point)
+    point = random_in(problem.field.x, point)
+    if is_complex(x):
+        point = point - 1j * x * (inner(1j * x, point) / inner(x, x))
+    size = xp.sqrt(inner(point, point))
+
+    def enough(d: Array) -> Array:
+        return accuracy.null * size / (xp.sqrt(inner(d - point, d - point)) + 1e-300)
+
+    image = linear.forward(point[None])
+    tolerance = xp.where(worth, accuracy.exact, HUGE)[None]
+    fit, spectrum = least_squares(linear, Systems(image, 0 * point[None], tolerance, enough))
+    missing = fit.x[0] - point
+    distance, seen = xp.sqrt(inner(missing, missing)), xp.sqrt(inner(fit.z[0] - image[0], fit.z[0] - image[0]))
+    blind = seen * size < INVISIBLE * distance * xp.sqrt(inner(image[0], image[0]))
+    unique = distance < accuracy.null * size
+    return Locality(unique, blind & ~unique, xp.asarray(worth), spectrum.steps)
+
+
+def in_words(found: Any, m_rows: int, n: int, complex_x: bool) -> str:
+    """What was asked, and what the number of measurements tells."""
+    least, enough = (2 * n, 4 * n - 4) if complex_x else (n + 1, 2 * n - 1)
+    names = ("2N", "4N - 4") if complex_x else ("N + 1", "2N - 1")
+    counts = f"M = {m_rows}, where {names[0]} = {least} are needed and generic {names[1]} = {enough} are enough"
+    if found.unique:
+        return f"no other x near by fits; far away nothing was looked for; {counts}"
+    if found.unseen:
+        return f"x can be changed without any magnitude noticing; {counts}"
+    return f"whether another x near by fits was not found out; {counts}"
