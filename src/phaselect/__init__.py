@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from phaselect import theory
     from phaselect.base.errors import DataWarning, InputError
     from phaselect.equations.priors import Nonnegative, Sparse
-    from phaselect.problem import ensembles
+    from phaselect.problem import ensembles, operators
     from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
     from phaselect.problem.instance import Instance, load
     from phaselect.problem.schedule import Schedule
@@ -48,6 +48,7 @@ __all__ = [
     "gaussian_batch",
     "gaussian_instance",
     "load",
+    "operators",
     "solve",
     "theory",
 ]
@@ -80,7 +81,11 @@ _HOMES = {
     "solve": "phaselect.solvers.solve",
 }
 """The module of each public name. It is imported when the name is first used: Numba and SciPy take half a second."""
-_MODULES = {"ensembles": "phaselect.problem.ensembles", "theory": "phaselect.theory"}
+_MODULES = {
+    "ensembles": "phaselect.problem.ensembles",
+    "operators": "phaselect.problem.operators",
+    "theory": "phaselect.theory",
+}
 """The public modules, imported in the same way."""
 
 
