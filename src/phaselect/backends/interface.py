@@ -88,6 +88,10 @@ class Matrix(Protocol):
         """Is an SVD there already, so that the regression of any v costs next to nothing?"""
 
     @property
+    def solves_directly(self) -> bool:
+        """Is `A^T A` known to be diagonal, with the scale that it was prepared for?"""
+
+    @property
     def known_condition(self) -> float | None:
         """That of A, if an SVD is there already."""
 
@@ -108,6 +112,9 @@ class Matrix(Protocol):
 
     def rows_kept(self, kept: NDArray[np.bool_]) -> Any:
         """The matrix of these rows alone."""
+
+    def prepared(self, scale: Vector) -> Any:
+        """The matrix that knows that its rows will be used times this scale, if that is of use to it."""
 
     def apply(self, x: Array) -> Array:
         """`A x` in float64; of one vector, or of each row of a stack."""

@@ -19,6 +19,10 @@ from phaselect.equations.lanczos import Eigenvalues, quadrature
 from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
 
 
+QUANTILES = 1000
+"""Eigenvalues that stand for all, of a diagonal."""
+
+
 class GaussianNode(Protocol):
     """The linear part for one A. `kept`, N numbers, is what a call leaves for the next, and for `signal`."""
 
@@ -76,19 +80,19 @@ class NodeByGradients(NamedTuple):
 
 
 class NodeByDiagonal(NamedTuple):
-    """At once, where `A^T A` is diagonal; x itself is kept.
-
-    spectrum: its entries, or, of many, the mean of as many at a time as there are more than enough of.
-    """
+    """At once, where `A^T A` is diagonal; x itself is kept. fold: that of the field."""
 
     forward: Any
     adjoint: Any
     diagonal: Array
-    spectrum: Eigenvalues
+    fold: float
 
     def eigenvalues(self, probes: Array) -> Eigenvalues:
-        """All that count."""
-        return self.spectrum
+        """As many of them, from the smallest to the largest, as stand for all."""
+        xp, n = namespace(self.diagonal), self.diagonal.shape[0]
+        count = min(n, QUANTILES)
+        values = xp.sort(self.diagonal)[((xp.arange(count) + 0.5) * (n / count)).astype(int)]
+        return Eigenvalues(values, xp.full(count, n / count), xp.asarray(self.fold))
 
     def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
         """To all digits."""

@@ -215,7 +215,7 @@ class Instance:
         y = units.weight * self._of_kept(self.y) / units.y_scale
         powers = units.scale**2 * self.row_powers
         powers = powers if self._uneven(powers) else np.float64(1)
-        return Normalised(matrix, units.scale, y, x0, signs, powers, np.float64(self.rounding))
+        return Normalised(matrix.prepared(units.scale), units.scale, y, x0, signs, powers, np.float64(self.rounding))
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.backends.host.fourier import fourier
 from phaselect.backends.host.in_memory import Dense, Operator, operator
 from phaselect.backends.host.sparse import dense, sparse
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
+from phaselect.problem.operators import Fourier
 
 
 def as_matrix(A: Any, rows: int, name: str = "A", real: bool = False) -> Matrix:
@@ -20,6 +22,8 @@ def as_matrix(A: Any, rows: int, name: str = "A", real: bool = False) -> Matrix:
         found: Matrix = A
     elif hasattr(A, "tocsr"):
         found = sparse(A, real)
+    elif isinstance(A, Fourier):
+        found = fourier(A.masks, A.pattern_shape, real)
     elif is_operator(A):
         found = operator(A, rows, real)
     elif is_device_array(A):

@@ -12,17 +12,15 @@ from math import ceil, log2, prod, sqrt
 from typing import Any
 
 import numpy as np
-import scipy.fft
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
-from phaselect.base.kernels import numba
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, namespace, squared
+from phaselect.equations.fourier import Shape, masked_transforms, masked_transforms_adjoint
 from phaselect.problem.streams import Purpose, check_seed, stream
 
-Shape = tuple[int, ...]
 Vector = NDArray[np.float64]
 
 LARGEST = 1e15
@@ -228,44 +226,6 @@ class KeptRows(Fixed):
         return f"KeptRows({self.shape[0]} of {self.whole!r})"
 
 
-# ------------------------------------------------------------------ the products, for arrays of NumPy and of JAX
-
-
-def masked_transforms(masks: Array, x: Array, pattern_shape: Shape) -> Array:
-    """`FFT(mask_l * x)` for every mask, flat; of a flat x, or of each row of a stack."""
-    lead, axes = x.shape[:-1], _last(pattern_shape)
-    behind = masks * x.reshape(*lead, 1, *masks.shape[1:])
-    if namespace(x) is np:
-        threads = numba.get_num_threads()
-        z = scipy.fft.fftn(behind, pattern_shape, axes, norm="ortho", overwrite_x=True, workers=threads)
-    else:
-        z = namespace(x).fft.fftn(behind, pattern_shape, axes, norm="ortho")
-    return z.reshape(*lead, len(masks) * prod(pattern_shape))
-
-
-def masked_transforms_adjoint(masks: Array, z: Array, pattern_shape: Shape) -> Array:
-    """`sum_l conj(mask_l) IFFT(z_l)`, flat; of a flat z, or of each row of a stack."""
-    lead, axes = z.shape[:-1], _last(pattern_shape)
-    patterns = z.reshape(*lead, len(masks), *pattern_shape)
-    inside = (..., *(slice(size) for size in masks.shape[1:]))
-    if namespace(z) is np:
-        images = scipy.fft.ifftn(patterns, None, axes, norm="ortho", workers=numba.get_num_threads())[inside]
-        np.conj(images, out=images)  # in place: fresh memory takes longer than the arithmetic
-        images *= masks
-        x = images.sum(axis=-1 - len(pattern_shape))
-        np.conj(x, out=x)
-    else:
-        xp = namespace(z)
-        images = xp.fft.ifftn(patterns, None, axes, norm="ortho")[inside]
-        x = (xp.conj(masks) * images).sum(axis=-1 - len(pattern_shape))
-    return x.reshape(*lead, prod(masks.shape[1:]))
-
-
-def _last(shape: Shape) -> Shape:
-    """The last axes, as many as there are sizes."""
-    return tuple(range(-len(shape), 0))
-
-
 # ------------------------------------------------------------------ masks, and what people give
 
 
@@ -292,7 +252,7 @@ MASKS: dict[str, Callable[[np.random.Generator, Shape], NDArray[Any]]] = {
 def _squares(masks: NDArray[Any]) -> Vector:
     """|mask|^2; infinite where that is too large for float64."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(masks.real**2 + masks.imag**2 if masks.dtype.kind == "c" else masks**2)
+        return np.asarray(squared(masks))
 
 
 def _all_seen(operator: Fourier, advice: str) -> Fourier:

@@ -138,6 +138,8 @@ class FrontDoor:
         """The message passing to begin with, and why."""
         if not self.prior.gaussian:
             return stage_of(knowing(self.prior)), "it knows priors that are not Gaussian"
+        if problem.normalised.matrix.solves_directly:
+            return self.other, "A^H A is diagonal, so that its linear part costs next to nothing"
         looks = likeness(problem.normalised)
         if not looks.unlike_iid:
             return self.iid, "A looks like a matrix of iid entries"

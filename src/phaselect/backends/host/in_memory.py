@@ -58,6 +58,7 @@ class InMemory:
     random = random
     on_device = on_gpu = False
     processes = 1
+    solves_directly = False
     accuracy = ACCURACY
     rounding = float(np.finfo(np.float64).eps)
 
@@ -80,6 +81,10 @@ class InMemory:
 
     @property
     def in_memory(self) -> InMemory:
+        """Itself."""
+        return self
+
+    def prepared(self, scale: Vector) -> InMemory:
         """Itself."""
         return self
 

@@ -56,7 +56,7 @@ class DeviceMatrix:
     loops = loops
     random = random
     on_device = has_entries = True
-    decomposed = False
+    decomposed = solves_directly = False
     known_condition = None
 
     @property
@@ -218,6 +218,10 @@ class DeviceMatrix:
             raise InputError("A has rows of zeros, and is shared by several devices: drop them first")
         with on(None):
             return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()), real=self.real)
+
+    def prepared(self, scale: Vector) -> DeviceMatrix:
+        """Itself."""
+        return self
 
     @cached_property
     def in_memory(self) -> Dense:
