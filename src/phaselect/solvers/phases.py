@@ -20,8 +20,8 @@ from phaselect.equations.signs import random_in, signs_of
 from phaselect.problem.normalised import Normalised
 
 ROUNDS = 20
-TOLERANCE = 1e-4
-"""Of the least squares in a round: so many digits it gains at most, once it is near."""
+ROUGHEST, LAST = 1e-2, 1e-16
+"""Of the least squares in a round: about as near as it is, which is what a round gains, or as far as rounding is."""
 STUCK = 0.5
 """A round that leaves more than this of the mean squared misfit was the last."""
 STEPS = 2000
@@ -52,13 +52,14 @@ class _Round(NamedTuple):
 
 def derivative(problem: Normalised, z: Array) -> Linear:
     """Of `|A x|`, at `A x = z`; from x, complex numbers as pairs, to real measurements."""
-    linear, signs = problem.linear, signs_of(z)
+    matrix, signs = problem.matrix, problem.scale * signs_of(z)
+    against = signs.conj()
 
     def forward(d: Array) -> Array:
-        return (signs.conj() * linear.forward(d)).real
+        return (against * matrix.apply(d)).real
 
     def adjoint(r: Array) -> Array:
-        return linear.adjoint(signs * r)
+        return matrix.apply_transposed(signs * r)
 
     def look(d: Array, target: Array) -> tuple[Array, Array]:
         image = forward(d)
@@ -67,8 +68,8 @@ def derivative(problem: Normalised, z: Array) -> Linear:
     def normal(p: Array, on: Array) -> Array:
         return adjoint(forward(p))
 
-    gradients = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, linear.loops)
-    return Linear(look, forward, adjoint, (gradients,), linear.loops)
+    gradients = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, problem.loops)
+    return Linear(look, forward, adjoint, (gradients,), problem.loops)
 
 
 def refined(problem: Normalised, x: Array, worth: Array) -> Array:
@@ -83,7 +84,9 @@ def refined(problem: Normalised, x: Array, worth: Array) -> Array:
 
     def improve(now: _Round) -> _Round:
         z = problem.forward(now.x)
-        systems = Systems((problem.y - abs(z))[None], 0 * now.x[None], xp.asarray([TOLERANCE]))
+        error = xp.sqrt(now.misfit)
+        tolerance = xp.maximum(error, LAST / error).clip(0.0, ROUGHEST)
+        systems = Systems((problem.y - abs(z))[None], 0 * now.x[None], tolerance[None])
         step = least_squares(derivative(problem, z), systems)[0].x[0]
         whole, half = misfit(problem.forward(now.x + step)), misfit(problem.forward(now.x + step / 2))
         best = xp.minimum(whole, half)

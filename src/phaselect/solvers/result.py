@@ -72,7 +72,7 @@ class Result:
     is another x that fits the data as well, where one was found; `stages` are the solvers that were tried, in order,
     and how each ended.
 
-    x and rival are in the units of the data; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they
+    x and rival are in the units of the data; `signs` are phases where A is complex; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they
     were weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per
     look at the run; `state`, with the rest of a schedule, is a checkpoint, and `solver.run(problem, rest,
     init=result.state)` goes on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
@@ -105,6 +105,11 @@ class Result:
     warnings: tuple[str, ...] = field(repr=False, default=())
 
     @property
+    def phases(self) -> NDArray[np.complex128]:
+        """The signs as what they are in the complex field, phases `(A x)/|A x|`."""
+        return self.signs.astype(np.complex128)
+
+    @property
     def certified(self) -> bool:
         """Is there a certificate?"""
         return self.certificate is not None
@@ -132,12 +137,12 @@ class Result:
             "seed": self.seed,
             "schedule": self.schedule.to_dict(),
             "stages": [{name: _plain(value) for name, value in one._asdict().items()} for one in self.stages],
-            "x": self.x.tolist(),
+            "x": _list(self.x),
             "x_std": None if self.x_std is None else self.x_std.tolist(),
             "noise": _plain(self.noise) if np.ndim(self.noise) == 0 else np.asarray(self.noise).tolist(),
             "noise_std": self.noise_std,
-            "rival": None if self.rival is None else self.rival.tolist(),
-            "signs": self.signs.astype(int).tolist(),
+            "rival": None if self.rival is None else _list(self.rival),
+            "signs": _list(self.signs) if self.signs.dtype.kind == "c" else self.signs.astype(int).tolist(),
             "truth": {name: _plain(value) for name, value in self.truth.items()},
             "trace": {name: [_plain(value) for value in column] for name, column in self.trace.items()},
         }
@@ -145,6 +150,13 @@ class Result:
     def to_json(self) -> str:
         """The result as a JSON text."""
         return json.dumps(self.to_dict(), allow_nan=False)
+
+
+def _list(values: NDArray[Any]) -> list[Any]:
+    """Numbers, or pairs of them, real and imaginary part."""
+    plain = np.stack([values.real, values.imag], axis=-1) if values.dtype.kind == "c" else values
+    listed: list[Any] = plain.tolist()
+    return listed
 
 
 def tabulate(rows: list[dict[str, float]]) -> Trace:

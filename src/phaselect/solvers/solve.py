@@ -10,8 +10,10 @@ import numpy as np
 
 from phaselect.base.checks import check_seconds, shortened
 from phaselect.base.errors import DataWarning, InputError
+from phaselect.equations.fields import COMPLEX, REAL, Field
 from phaselect.equations.priors import Prior, as_prior
 from phaselect.problem.instance import Instance
+from phaselect.problem.matrix import magnitudes
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.suspicions import suspicions
 from phaselect.solvers.front_door import FrontDoor
@@ -20,6 +22,9 @@ from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
 from phaselect.solvers.unknown_noise import run_on_learned_noise
 from phaselect.solvers.vector_message_passing import VectorMessagePassing
+
+OF_COUNTS = 0.25
+"""Variance of the square root of a Poisson count, about, whatever its mean."""
 
 
 def solve(
@@ -33,11 +38,13 @@ def solve(
     noise: Any = None,
     rounding: float = 0.0,
     prior: Prior | str = "gaussian",
+    real: bool = False,
+    counts: Any = None,
     progress: ProgressCallback | None = None,
     device: str | None = None,
     dtype: str = "float32",
 ) -> Result:
-    """Find x, up to its global sign, from `y = |A x|`.
+    """Find x, up to its global sign, or phase if A is complex, from `y = |A x|`.
 
     Message passing with restarts is tried first: AMP where A looks like iid entries, vector message passing where it
     does not. Where that fails (few measurements, mostly) population annealing takes over, with more and more copies,
@@ -45,9 +52,10 @@ def solve(
     `result.stages` tells what was tried, why, and how it ended. Data that look like a mistake, or like too few, are
     warned of (`DataWarning`) before the search begins.
 
-    A: M x N real matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a
-        linear operator, or an array of JAX, which is worked on where it is: see `Instance`. Or an Instance: leave out y
-        then; when it knows x0, the trace has the overlaps too.
+    A: M x N matrix, M > N, in any units; float32 is kept as it is and halves the cost of message passing. Or a linear
+        operator, such as those of `phaselect.operators`, or an array of JAX, which is worked on where it is: see
+        `Instance`. Or an Instance: leave out y then; when it knows x0, the trace has the overlaps too. Of a complex A
+        message passing alone finds the phases, and M must be 2N at least.
     y: M magnitudes.
     solver: "auto", the name of a solver, as "pa", or a solver with its options, as `PopulationAnnealing(500)`.
     init: an estimate of x (N numbers) or signs (M numbers) to start from.
@@ -59,7 +67,10 @@ def solve(
     rounding: relative precision of A and y, where it is less than that of their dtypes, as 1e-6 for six digits.
     prior: what is known of x beyond A and y: "gaussian" for nothing, `Sparse(density)` or "sparse" if most entries are
         zero, `Nonnegative()` or "nonnegative". Vector message passing uses it, population annealing does not. A sparse
-        x can be recovered from fewer measurements than unknowns.
+        x can be recovered from fewer measurements than unknowns. Only of a real x.
+    real: x is real, though A is complex: then half as many measurements do.
+    counts: M numbers of photons, in the place of y: their square roots are y, with the noise that chance leaves in
+        them, a variance of 1/4 whatever their mean.
     progress: called with a `Progress` after each look at a run.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
@@ -68,14 +79,16 @@ def solve(
     >>> phaselect.solve(problem.A, problem.y).status
     <Status.RECOVERED: 'recovered: x is certified'>
     """
-    problem = _problem(A, y, rounding)
+    if counts is not None:
+        y, noise = from_counts(counts, y, noise)
+    problem = _problem(A, y, rounding, real)
     if device is not None:
         problem = problem.to_device(device, dtype)
     problem = problem.with_noise(noise)
     if progress is not None and not callable(progress):
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
-    chosen, schedule = with_prior(chosen, schedule, as_prior(prior))
+    chosen, schedule = with_prior(chosen, schedule, as_prior(prior), problem.matrix.field)
     warned = suspicions(problem)
     for line in warned:
         warnings.warn(line, DataWarning, stacklevel=2)
@@ -102,20 +115,29 @@ def _plan(solver: Any, exact: bool) -> Plan:
     return chosen, None
 
 
-def with_prior(solver: Any, schedule: Schedule | None, prior: Prior) -> Plan:
+def with_prior(solver: Any, schedule: Schedule | None, prior: Prior, field: Field = REAL) -> Plan:
     """The same with another prior than the Gaussian one, if it can be had."""
     if prior.gaussian:
         return solver, schedule
+    if field == COMPLEX:
+        raise InputError("x is complex, and priors are of real numbers: leave it out, or say real=True if x is real")
     if not isinstance(solver, FrontDoor | VectorMessagePassing):
         raise InputError(f"{solver.name} keeps the Gaussian prior: with another one use vmp or auto")
     return replace(solver, prior=prior), None
 
 
-def _problem(A: Any, y: Any, rounding: float) -> Instance:
+def from_counts(counts: Any, y: Any, noise: Any) -> tuple[Any, float]:
+    """y and the variance of its noise, from numbers of photons."""
+    if y is not None or noise is not None:
+        raise InputError("counts are in the place of y and of noise: leave these out")
+    return np.sqrt(magnitudes(counts, "counts")), OF_COUNTS
+
+
+def _problem(A: Any, y: Any, rounding: float, real: bool) -> Instance:
     if isinstance(A, Instance):
-        if y is not None:
-            raise InputError("solve takes an Instance, or A and y: not both")
+        if y is not None or real:
+            raise InputError("solve takes an Instance, or A and y: not both; an Instance says itself if x is real")
         return A.with_rounding(rounding)
     if y is None:
         raise InputError("solve needs y, the magnitudes |A x|, beside A; or an Instance")
-    return Instance(A, y, rounding=rounding)
+    return Instance(A, y, rounding=rounding, real=real)
