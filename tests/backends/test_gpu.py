@@ -22,6 +22,7 @@ from phaselect import (
     VectorMessagePassing,
     gaussian_batch,
     gaussian_instance,
+    operators,
     solve,
 )
 from phaselect.backends.jax.devices import free_bytes, on, pick
@@ -196,3 +197,34 @@ def test_least_squares_and_the_certificate_with_the_copy(large):
         twins = Instance(large.A.at[:, 4].set(large.A[:, 17]), large.y).normalised
     twins = twins._replace(matrix=twins.matrix.ready)
     assert not bool(twins.compiled(examine)(twins, probes(own.y, np.zeros(own.n))).full_rank)
+
+
+# ------------------------------------------------------------------------------------------------------------- phases
+
+
+@pytest.mark.parametrize(("real", "alpha"), [(False, 3.0), (True, 1.6)])
+def test_phases(real, alpha):
+    """Alone and in a batch, of a complex A that is an array."""
+    rng = np.random.default_rng(0)
+    n, m_rows = 150, round(150 * alpha)
+    many = []
+    for _ in range(3):
+        A = rng.standard_normal((m_rows, n)) + 1j * rng.standard_normal((m_rows, n))
+        x0 = rng.standard_normal(n) + (0 if real else 1j * rng.standard_normal(n))
+        many.append(Instance(A, abs(A @ x0), x0, real=real))
+    found = [solver.run(many[0].to_device("gpu")) for solver in (AMP(), VectorMessagePassing())]
+    found += VectorMessagePassing().run_batch(many, device="gpu")
+    for result in found:
+        assert result.status is Status.LOCALLY_UNIQUE
+        assert result.truth["mse_x"] < 1e-12
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("real", "patterns"), [(False, 3), (True, 2)])
+def test_coded_diffraction(real, patterns, dtype):
+    A = operators.coded_diffraction((64, 48), patterns, seed=1)
+    rng = np.random.default_rng(0)
+    x0 = rng.standard_normal(64 * 48) + (0 if real else 1j * rng.standard_normal(64 * 48))
+    result = solve(Instance(A, abs(A @ x0), x0, real=real), device="gpu", dtype=dtype)
+    assert result.status is Status.LOCALLY_UNIQUE
+    assert result.truth["mse_x"] < 1e-26

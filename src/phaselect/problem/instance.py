@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.backends.host.fourier import MaskedFourier
 from phaselect.backends.host.in_memory import Dense, Operator
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.checks import shortened
@@ -137,6 +138,10 @@ class Instance:
 
         Solvers then run there. dtype: that of A there; the answer is refined in float64 in any case.
         """
+        if isinstance(self.matrix, MaskedFourier):
+            from phaselect.backends.jax import fourier
+
+            return replace(self, A=fourier.put(self.matrix, device, dtype))
         from phaselect.backends.jax.sharding import put
 
         if not isinstance(self.matrix, Dense):

@@ -18,7 +18,7 @@ from phaselect.problem.operators import Fourier
 
 def as_matrix(A: Any, rows: int, name: str = "A", real: bool = False) -> Matrix:
     """A as the solvers use it; `rows` is the number of measurements; real: is x real, whatever A is?"""
-    if isinstance(A, Dense | Operator):
+    if isinstance(A, Dense | Operator) or is_device_operator(A):
         found: Matrix = A
     elif hasattr(A, "tocsr"):
         found = sparse(A, real)
@@ -48,6 +48,12 @@ def is_device_array(A: Any) -> bool:
     """Is A an array of JAX? (Asked without importing JAX.)"""
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(A, jax.Array)
+
+
+def is_device_operator(A: Any) -> bool:
+    """Is A an operator that is on a device already? (Asked without importing JAX.)"""
+    module = sys.modules.get("phaselect.backends.jax.fourier")
+    return module is not None and isinstance(A, module.DeviceFourier)
 
 
 def entries(A: Any, name: str) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 Measurements over the norms of their rows, `u = y/|a|`, look half-normal wherever many entries of x have a part in each:
 mean(u)^2/mean(u^2) = 2/pi. Intensities have 1/3 there, or less if rows are uneven, and their square roots look
-half-normal.
+half-normal. Where A is complex the law is that of Rayleigh, with pi/4, and 1/2 for intensities.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from phaselect.backends.interface import Vector
 from phaselect.problem.instance import Instance
 
-BETWEEN, DISTANCE = 0.45, 1.3
-"""The ratio below which y are no magnitudes; and a distance of two laws, times sqrt(M), that chance rarely exceeds."""
-FEWEST = 50
-"""Fewer measurements give nothing away."""
+USUAL, BETWEEN = {1: 2 / np.pi, 2: np.pi / 4}, {1: 0.45, 2: 0.62}
+"""The ratio of magnitudes, and below which y are none; by the real numbers in a measurement."""
+DISTANCE = 1.3
+"""Of two laws, times sqrt(M), that chance rarely exceeds."""
+FEWEST, MOST = 50, 1_000_000
+"""Fewer measurements give nothing away; of more, about so many are looked at."""
 CLIPPED, AT_LEAST, REPEATED = 0.01, 3, 0.1
 """Share of the measurements, and number, from which on equal maxima are clipped, unless so many others repeat too."""
 FEW, FAR, ORDINARY = 0.02, 8.0, 0.5
@@ -27,10 +29,12 @@ that the others must have."""
 def suspicions(problem: Instance) -> tuple[str, ...]:
     """What seems to be wrong with the data of an instance, a line each; in units in which squares fit into float64."""
     kept = np.arange(problem.m_rows) if problem.kept is None else np.flatnonzero(problem.kept)
-    y, norms = problem.y[kept] / problem.y.max(), np.sqrt(problem.row_powers / problem.row_powers.max())
+    some = slice(None, None, -(-kept.size // MOST))
+    kept, powers = kept[some], problem.row_powers[some]
+    y, norms = problem.y[kept] / problem.y[kept].max(), np.sqrt(powers / powers.max())
     if y.size < FEWEST:
         return ()
-    found = _intensities(y, norms) or _outliers(y, norms, kept)
+    found = _intensities(y, norms, problem.matrix.field.beta) or _outliers(y, norms, kept)
     return tuple(filter(None, (found, _clipped(problem.y[kept]))))
 
 
@@ -39,23 +43,24 @@ def _ratio(values: Vector) -> float:
     return float(np.mean(values) ** 2 / np.mean(values**2))
 
 
-def _half_normal(values: Vector) -> bool:
+def _look_gaussian(values: Vector, beta: int) -> bool:
     """Do they look like |z| for Gaussian z, by the test of Kolmogorov and Smirnov?"""
-    from scipy.special import erf
+    from scipy.special import gammainc
 
     ordered = np.sort(values)
-    law = erf(ordered / np.sqrt(2 * np.mean(ordered**2)))
+    law = gammainc(beta / 2, beta / 2 * ordered**2 / np.mean(ordered**2))
     steps = np.arange(values.size + 1) / values.size
     return bool(max(np.max(steps[1:] - law), np.max(law - steps[:-1])) < DISTANCE / np.sqrt(values.size))
 
 
-def _intensities(y: Vector, norms: Vector) -> str:
+def _intensities(y: Vector, norms: Vector, beta: int) -> str:
     """They look as intensities should, and do not as magnitudes should."""
     seen = _ratio(y / norms)
-    if seen > BETWEEN or not _half_normal(np.sqrt(y) / norms):
+    if seen > BETWEEN[beta] or not _look_gaussian(np.sqrt(y) / norms, beta):
         return ""
     return (
-        f"y looks like intensities |A x|^2: mean(y)^2/mean(y^2) is {seen:.2f}, of magnitudes it would be 0.64; "
+        f"y looks like intensities |A x|^2: mean(y)^2/mean(y^2) is {seen:.2f}, of magnitudes it would be "
+        f"{USUAL[beta]:.2f}; "
         "if so, give its square root"
     )
 

@@ -252,23 +252,28 @@ class DeviceMatrix:
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A program with A among its arguments, whose results are whole on every device."""
-        program = _compiled(function, self._everywhere)
-
-        def run(*arguments: Any) -> Any:
-            try:
-                with on(None):
-                    return jax.block_until_ready(program(*arguments))
-            except RuntimeError as error:
-                if not out_of_memory(error):
-                    raise
-                raise too_large("working with A", self.A.nbytes, self.device) from None
-
-        return run
+        return compiled(function, self._everywhere, self.A.nbytes, self.device)
 
     @cached_property
     def _everywhere(self) -> Any:
         sharding = self.A.sharding
         return jax.NamedSharding(sharding.mesh, jax.P()) if isinstance(sharding, jax.NamedSharding) else None
+
+
+def compiled(function: Callable[..., Any], everywhere: Any, nbytes: int, device: Any) -> Callable[..., Any]:
+    """A program, compiled once, that tells in one line if there is no room for working with A."""
+    program = _compiled(function, everywhere)
+
+    def run(*arguments: Any) -> Any:
+        try:
+            with on(None):
+                return jax.block_until_ready(program(*arguments))
+        except RuntimeError as error:
+            if not out_of_memory(error):
+                raise
+            raise too_large("working with A", nbytes, device) from None
+
+    return run
 
 
 @cache

@@ -1,0 +1,216 @@
+"""Masked Fourier transforms on a device: `A^T A` is diagonal, so that least squares takes one step.
+
+Masks are kept in double precision, for the last digits; message passing transforms in single precision, unless asked
+for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.backends.host import fourier
+from phaselect.backends.interface import Accuracy, Vector
+from phaselect.backends.jax import loops, random
+from phaselect.backends.jax.devices import checked_dtype, devices, on
+from phaselect.backends.jax.on_device import compiled
+from phaselect.base.errors import InputError
+from phaselect.equations.amp_iteration import Pass, pass_by_products
+from phaselect.equations.arrays import Array, squared
+from phaselect.equations.fields import REAL_SIGNAL, Field, field_of
+from phaselect.equations.fourier import Shape, masked_transforms, masked_transforms_adjoint
+from phaselect.equations.gaussian_node import NodeByDiagonal, NodeByGradients
+from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
+
+CG_STEPS = 1000
+"""Of conjugate gradients, at most, before the residual is computed anew."""
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["masks", "diagonal"],
+    meta_fields=["pattern_shape", "dtype", "real"],
+)
+@dataclass(frozen=True, eq=False)
+class DeviceFourier:
+    """See `MaskedFourier` of the host. dtype: of the transforms in message passing, "complex64" or "complex128"."""
+
+    masks: Any
+    pattern_shape: Shape
+    dtype: str
+    real: bool = False
+    diagonal: Any = None
+    loops = loops
+    random = random
+    on_device = True
+    has_entries = decomposed = False
+    known_condition = None
+    processes = 1
+    rounding = float(np.finfo(np.float64).eps)
+    accuracy = Accuracy(exact=1e-15, ties=1e-8, null=1e-5, handover=1e-6)
+
+    @property
+    def field(self) -> Field:
+        """Of its entries, and of x."""
+        return field_of("complex128", self.real)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.masks) * prod(self.pattern_shape), prod(self.masks.shape[1:])
+
+    @property
+    def on_gpu(self) -> bool:
+        """Is it on a GPU?"""
+        return bool(self.device.platform == "gpu")
+
+    @property
+    def device(self) -> Any:
+        """Where it is."""
+        return next(iter(self.masks.devices()))
+
+    @property
+    def solves_directly(self) -> bool:
+        """Is `A^T A` diagonal?"""
+        return self.diagonal is not None
+
+    @property
+    def ready(self) -> DeviceFourier:
+        """Itself."""
+        return self
+
+    # In a program
+
+    def apply(self, x: Array) -> Array:
+        """`A x` in double precision."""
+        return masked_transforms(self.masks, x, self.pattern_shape)
+
+    def apply_transposed(self, z: Array) -> Array:
+        """`A^T z` in double precision."""
+        return self._of_x(masked_transforms_adjoint(self.masks, z, self.pattern_shape))
+
+    def _of_x(self, back: Array) -> Array:
+        """The real part, where x is real."""
+        return back.real if self.field == REAL_SIGNAL else back
+
+    def _rough(self, scale: Array) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+        """The products with rows times scale, in the precision of message passing."""
+        masks = self.masks.astype(self.dtype)
+
+        def forward(x: Array) -> Array:
+            return scale * masked_transforms(masks, x.astype(self.dtype), self.pattern_shape).astype(self.field.z)
+
+        def adjoint(z: Array) -> Array:
+            back = masked_transforms_adjoint(masks, (scale * z).astype(self.dtype), self.pattern_shape)
+            return self._of_x(back.astype(self.field.z))
+
+        return forward, adjoint
+
+    def density(self) -> float:
+        """Not known."""
+        return 1.0
+
+    def some_rows(self, which: Array) -> Array:
+        """Some of its rows, by products."""
+        units = jnp.zeros((len(which), self.shape[0]), self.field.z).at[jnp.arange(len(which)), which].set(1.0)
+        return masked_transforms_adjoint(self.masks, units, self.pattern_shape).conj()
+
+    def apply_magnitudes(self, x: Array) -> Array:
+        """`|A| |x|`: entries have the magnitude of the mask."""
+        each = prod(self.pattern_shape)
+        sizes = abs(self.masks).reshape(len(self.masks), -1) @ abs(x) / np.sqrt(each)
+        return jnp.repeat(sizes, each)
+
+    def with_message_pass(self, scale: Array, powers: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
+        """Two products."""
+        return use(pass_by_products(*self._rough(scale), y, powers))
+
+    def linear(self, scale: Array) -> Linear:
+        """In one step, if that can be, or by conjugate gradients."""
+
+        def look(x: Array, target: Array) -> tuple[Array, Array]:
+            z = scale * self.apply(x)
+            return z, self.apply_transposed(scale * (target - z))
+
+        def normal(p: Array, on: Array) -> Array:
+            return self.apply_transposed(scale**2 * self.apply(p))
+
+        correct: Any = (ConjugateGradients(normal, self.field.x, GAIN["float64"], CG_STEPS, loops),)
+        if self.diagonal is not None:
+            correct = (fourier.by_division(self.diagonal), *correct)
+        return Linear(look, lambda x: scale * self.apply(x), lambda z: self.apply_transposed(scale * z), correct, loops)
+
+    def gaussian_node(self, scale: Array, y: Array, x0: Array) -> NodeByDiagonal | NodeByGradients:
+        """At once, if that can be."""
+        if self.diagonal is None:
+            return NodeByGradients(self.linear(scale), self.field)
+        return NodeByDiagonal(*self._rough(scale), self.diagonal, self.field.fold)
+
+    def nonzeros(self, scale: Array) -> Any:
+        """Never asked."""
+        raise NotImplementedError
+
+    ridge = nonzeros
+
+    # By itself
+
+    def measure(self, x: Vector) -> Vector:
+        """`A x` in double precision."""
+        return np.array(self.compiled(DeviceFourier.apply)(self, x))
+
+    def backproject(self, z: Vector) -> Vector:
+        """`A^T z` in double precision."""
+        return np.array(self.compiled(DeviceFourier.apply_transposed)(self, z))
+
+    def row_powers(self) -> Vector:
+        """Squared norm of each row: all rows of a pattern have the same."""
+        each = prod(self.pattern_shape)
+        return np.repeat(np.asarray(self.compiled(_powers)(self.masks)) / each, each)
+
+    def empty_column(self) -> None:
+        """There is none."""
+        return
+
+    def entries(self) -> NDArray[Any]:
+        """As in memory, where there are few."""
+        return self.in_memory.entries()
+
+    def prepared(self, scale: Vector) -> DeviceFourier:
+        """As in memory."""
+        diagonal = fourier.scaled_gram(np.asarray(self.masks), scale)
+        with on(self.device):
+            return replace(self, diagonal=None if diagonal is None else jnp.asarray(diagonal))
+
+    def rows_kept(self, kept: NDArray[np.bool_]) -> Any:
+        """A mask that lets nothing through."""
+        raise InputError("a mask lets no light through: leave that pattern out")
+
+    @property
+    def in_memory(self) -> fourier.MaskedFourier:
+        """The same, in memory."""
+        return fourier.fourier(np.asarray(self.masks), self.pattern_shape, self.real)
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A program with the masks among its arguments."""
+        return compiled(function, None, self.masks.nbytes, self.device)
+
+
+def _powers(masks: Array) -> Array:
+    return squared(masks).reshape(len(masks), -1).sum(axis=1)
+
+
+def put(found: fourier.MaskedFourier, kind: Any, dtype: str) -> DeviceFourier:
+    """Masks in memory sent to the first device of a kind."""
+    precision = {"float32": "complex64", "float64": "complex128"}[checked_dtype(dtype)]
+    target = devices(kind)[0]
+    with on(target):
+        masks = jax.device_put(found.masks, target)
+    return DeviceFourier(masks, found.pattern_shape, precision, found.field == REAL_SIGNAL)
