@@ -254,13 +254,13 @@ def test_belief_propagation():
 
 def shown(problem, beliefs, mu, lam):
     eigenvalues, node = Eigenvalues(np.linspace(0.2, 3, N), np.ones(N)), problem.gaussian_node
-    new = vector_iteration(beliefs, mu, lam, 0.3, problem.y, problem.powers, eigenvalues, node, GAUSSIAN)
-    return new.h, new.g, noise_shown(beliefs, new, problem.y, problem.powers, 1 / (2 * mu))
+    new, z = vector_iteration(beliefs, mu, lam, 0.3, problem.y, problem.powers, eigenvalues, node, GAUSSIAN)
+    return new.h, new.g, noise_shown(beliefs, z, new.v, problem.y, problem.powers, 1 / (2 * mu))
 
 
 def test_the_noise_that_vector_message_passing_shows_on_uneven_rows(monkeypatch):
     monkeypatch.setattr(in_memory, "WORTH_AN_SVD", 0)
     monkeypatch.setattr(vector_iteration_module, "ENOUGH", 1e-9)
     problem = in_other_units().with_noise(np.geomspace(1e-3, 1e-1, ROWS))
-    beliefs = VectorBeliefs(Z, np.float64(0.7), W, np.float64(0.9), X, ())
+    beliefs = VectorBeliefs(Z, np.float64(0.7), np.float64(0.9), X, ())
     agree(shown, beliefs, 20.0, 0.05, problem=problem, error=1e-6)

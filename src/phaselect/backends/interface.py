@@ -113,8 +113,12 @@ class Matrix(Protocol):
     def rows_kept(self, kept: NDArray[np.bool_]) -> Any:
         """The matrix of these rows alone."""
 
-    def prepared(self, scale: Vector) -> Any:
-        """The matrix that knows that its rows will be used times this scale, if that is of use to it."""
+    def prepared(self, scale: Vector) -> tuple[Any, Array]:
+        """The matrix that knows that its rows will be used times this scale; and what is left of that, the number 1 if
+        the matrix takes it upon itself."""
+
+    def placed(self, vector: Vector) -> Array:
+        """A vector, to be used many times, where A is."""
 
     def apply(self, x: Array) -> Array:
         """`A x` in float64; of one vector, or of each row of a stack."""

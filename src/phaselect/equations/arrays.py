@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,10 @@ from numpy.typing import NDArray
 
 Array = Any
 """An array of NumPy, or of JAX, of which mypy is not asked to know."""
+
+
+BLOCK = 1 << 14
+"""Entries that stay in cache, with what is made of them in between."""
 
 
 def namespace(array: Array) -> Any:
@@ -29,6 +34,26 @@ def squared(array: Array) -> Array:
 def inner(one: Array, other: Array) -> Array:
     """`Re(a^H b)`, of two vectors, or of each row of stacks: the product in which complex numbers are pairs."""
     return (one.conj() * other).real.sum(axis=-1)
+
+
+def by_blocks(function: Callable[..., Any], first: Array, *others: Array, spare: bool = False) -> Any:
+    """`function(first, *others)`, which takes vectors entry by entry; numbers are taken as they are.
+
+    Of long vectors of NumPy in blocks that stay in cache, so that nothing in between takes memory. spare: the first may
+    be overwritten by what is returned.
+    """
+    if namespace(first) is not np or np.ndim(first) != 1 or np.size(first) <= 2 * BLOCK:
+        return function(first, *others)
+    found: list[NDArray[Any]] = []
+    for start in range(0, first.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        own = function(first[part], *(other[part] if np.ndim(other) else other for other in others))
+        parts = own if isinstance(own, tuple) else (own,)
+        if not found:
+            found = [first] if spare else [np.empty(first.size, one.dtype) for one in parts]
+        for whole, one in zip(found, parts, strict=True):
+            whole[part] = one
+    return tuple(found) if isinstance(own, tuple) else found[0]
 
 
 def special(array: Array) -> Any:

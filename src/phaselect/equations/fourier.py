@@ -20,27 +20,28 @@ def masked_transforms(masks: Array, x: Array, pattern_shape: Shape) -> Array:
     """`FFT(mask_l * x)` for every mask, flat; of a flat x, or of each row of a stack."""
     lead, axes = x.shape[:-1], _last(pattern_shape)
     behind = masks * x.reshape(*lead, 1, *masks.shape[1:])
-    if namespace(x) is np:
+    if namespace(masks) is np:
         threads = numba.get_num_threads()
         z = scipy.fft.fftn(behind, pattern_shape, axes, norm="ortho", overwrite_x=True, workers=threads)
     else:
-        z = namespace(x).fft.fftn(behind, pattern_shape, axes, norm="ortho")
+        z = namespace(masks).fft.fftn(behind, pattern_shape, axes, norm="ortho")
     return z.reshape(*lead, len(masks) * prod(pattern_shape))
 
 
-def masked_transforms_adjoint(masks: Array, z: Array, pattern_shape: Shape) -> Array:
-    """`sum_l conj(mask_l) IFFT(z_l)`, flat; of a flat z, or of each row of a stack."""
+def masked_transforms_adjoint(masks: Array, z: Array, pattern_shape: Shape, spare: bool = False) -> Array:
+    """`sum_l conj(mask_l) IFFT(z_l)`, flat; of a flat z, or of each row of a stack. spare: z may be overwritten."""
     lead, axes = z.shape[:-1], _last(pattern_shape)
     patterns = z.reshape(*lead, len(masks), *pattern_shape)
     inside = (..., *(slice(size) for size in masks.shape[1:]))
-    if namespace(z) is np:
-        images = scipy.fft.ifftn(patterns, None, axes, norm="ortho", workers=numba.get_num_threads())[inside]
+    if namespace(masks) is np:
+        threads = numba.get_num_threads()
+        images = scipy.fft.ifftn(patterns, None, axes, norm="ortho", overwrite_x=spare, workers=threads)[inside]
         np.conj(images, out=images)  # in place: fresh memory takes longer than the arithmetic
         images *= masks
         x = images.sum(axis=-1 - len(pattern_shape))
         np.conj(x, out=x)
     else:
-        xp = namespace(z)
+        xp = namespace(masks)
         images = xp.fft.ifftn(patterns, None, axes, norm="ortho")[inside]
         x = (xp.conj(masks) * images).sum(axis=-1 - len(pattern_shape))
     return x.reshape(*lead, prod(masks.shape[1:]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import pi
 
-from phaselect.equations.arrays import Array, inner, is_complex, namespace, squared
+from phaselect.equations.arrays import Array, by_blocks, inner, is_complex, namespace, squared
 
 
 def signs_of(z: Array) -> Array:
@@ -56,12 +56,12 @@ def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[
 
 def estimate_columns(y: Array, x0: Array, signs: Array, x: Array, z: Array, lam: Array) -> dict[str, Array]:
     """Trace columns of an estimate x with its measurements `z = A x` (eq:energies); nan where the truth is."""
-    fit = ((y - abs(z)) ** 2).mean()
+    fit = by_blocks(lambda z, y: (y - abs(z)) ** 2, z, y).mean()
     q1 = squared(x).mean()
     return {
         "mse_y": fit,
         "m": overlap(x0, x),
-        "O": sign_overlap(signs, signs_of(z)),
+        "O": sign_overlap(signs, by_blocks(signs_of, z)),
         "energy": y.shape[-1] / x.shape[-1] * fit + 0.5 * lam * q1,
         "q1": q1,
     }
@@ -75,5 +75,6 @@ def excess(residual: Array, sizes: Array, rounding: Array) -> Array:
     be below the rounding of y, or a millionth of it.
     """
     xp = namespace(residual)
-    worst = (abs(residual) / xp.maximum(rounding * sizes, 1e-300)).max()
-    return xp.maximum(worst, 16 * xp.sqrt(squared(residual).mean()) / xp.maximum(rounding, 1e-6))
+    size = abs(residual)
+    worst = (size / xp.maximum(rounding * sizes, 1e-300)).max()
+    return xp.maximum(worst, 16 * xp.sqrt((size**2).mean()) / xp.maximum(rounding, 1e-6))

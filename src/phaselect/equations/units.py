@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from phaselect.equations.arrays import Array, namespace
 
 
@@ -24,7 +26,14 @@ def normalised_units(weight: Array, row_powers: Array, y: Array) -> Units:
     xp = namespace(y)
     gain = xp.sqrt(1 / (weight**2 * row_powers).mean())
     y_scale = xp.sqrt(((weight * y) ** 2).mean())
-    return Units(gain * weight, weight, y_scale, gain * y_scale)
+    return Units(times(gain, weight), weight, y_scale, gain * y_scale)
+
+
+def times(factor: Array, weight: Array) -> Array:
+    """The product; of weights that take no memory, as all are the same, one that takes none."""
+    if namespace(weight) is np and weight.strides == (0,):
+        return np.broadcast_to(factor * weight[0], weight.shape)
+    return factor * weight
 
 
 def gaussian_signal(x: Array, variance: float = 1.0) -> Array:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, by_blocks, namespace
 from phaselect.equations.cavity import LEAST, before, told
 from phaselect.equations.channels import measurement_posterior, misfit
 from phaselect.equations.gaussian_node import GaussianNode
@@ -38,12 +38,11 @@ class SignalBeliefs(NamedTuple):
 
 
 class VectorBeliefs(NamedTuple):
-    """What the channel tells of the measurements, h and g; what the linear part last made of it, z, v and what it
-    keeps of x; and what the prior tells of x, which is nothing if it is Gaussian."""
+    """What the channel tells of the measurements, h and g; what the linear part last made of it, their mean variance v
+    and what it keeps of x; and what the prior tells of x, which is nothing if it is Gaussian."""
 
     h: Array
     g: Array
-    z: Array
     v: Array
     kept: Array
     signal: SignalBeliefs | tuple[()]
@@ -59,25 +58,32 @@ def vector_iteration(
     eigenvalues: Eigenvalues,
     node: GaussianNode,
     prior: Prior,
-) -> VectorBeliefs:
-    """One iteration; powers: of the rows where these are uneven, as in cavity.py, else the number 1."""
+) -> tuple[VectorBeliefs, Array]:
+    """One iteration, and what the linear part made of the measurements, z, on the way; powers: of the rows where these are uneven, as in cavity.py, else the number 1."""
     xp, m_rows, signal = namespace(y), y.shape[-1], old.signal
     precision, offset = (signal.precision, node.measure(signal.mean)) if signal else (mu * lam, 0.0)
     v = eigenvalues.mean_variance(old.g, precision, m_rows)
     enough = ENOUGH * xp.sqrt(v * m_rows)
-    z, kept = node.regress(old.h / old.g - offset, precision / (eigenvalues.fold * old.g), old.kept, enough)
-    z = z + offset
+    shift = precision / (eigenvalues.fold * old.g)
+    z, kept = node.regress(old.h / old.g - offset if signal else old.h / old.g, shift, old.kept, enough)
+    z = z + offset if signal else z
     tau, own = before(v, old.g, powers)
-    p = tau * (z / own - old.h)
-    mean, variance = measurement_posterior(p, tau, y, 1 / (2 * mu))
+
+    def channel(z: Array, own: Array, h: Array, tau: Array, y: Array) -> tuple[Array, Array]:
+        return measurement_posterior(tau * (z / own - h), tau, y, 1 / (2 * mu))
+
+    def told_back(mean: Array, V: Array, z: Array, own: Array, h: Array) -> Array:
+        return (1 - psi) * (mean / V - (z / own - h)) + psi * h
+
+    mean, variance = by_blocks(channel, z, own, old.h, tau, y)
     g, V = told(variance, tau)
     g = xp.maximum((1 - psi) * g + psi * old.g, LEAST)
-    h = (1 - psi) * (mean / V - p / tau) + psi * old.h
+    h = by_blocks(told_back, mean, V, z, own, old.h, spare=True)
     if signal:
         x = signal.mean + node.signal(kept)
         variance_of_x = eigenvalues.mean_variance_of_x(old.g, precision, x.shape[-1])
         signal = from_prior(signal, x, variance_of_x, mu * lam, psi, prior)
-    return VectorBeliefs(h, g, z, v, kept, signal)
+    return VectorBeliefs(h, g, v, kept, signal), z
 
 
 def from_prior(old: SignalBeliefs, x: Array, v: Array, Lam: Array, psi: Array, prior: Prior) -> SignalBeliefs:
@@ -93,21 +99,24 @@ def from_prior(old: SignalBeliefs, x: Array, v: Array, Lam: Array, psi: Array, p
     return SignalBeliefs(mean, precision, found.mean, found.nonzero, density, old.power)
 
 
-def noise_shown(old: VectorBeliefs, new: VectorBeliefs, y: Array, powers: Array, nu: Array) -> Array:
-    """The variance of the noise on z that an iteration at nu shows: where it is nu, that maximises the evidence.
+def noise_shown(old: VectorBeliefs, z: Array, v: Array, y: Array, powers: Array, nu: Array) -> Array:
+    """The variance of the noise on z that an iteration at nu, which made z to v, shows: where it is nu, that maximises
+    the evidence.
 
     Each measurement differs from what all others make of it, p to tau, by `tau + nu` on average.
     """
-    tau, own = before(new.v, old.g, powers)
+    tau, own = before(v, old.g, powers)
     weight = 1 / (tau + nu) ** 2
-    return (weight * (misfit(tau * (new.z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()
+    return (weight * (misfit(tau * (z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()
 
 
-def noise_learned(noise: Array, old: VectorBeliefs, new: VectorBeliefs, y: Array, powers: Array, nu: Array) -> Array:
+def noise_learned(
+    noise: Array, old: VectorBeliefs, z: Array, v: Array, y: Array, powers: Array, nu: Array
+) -> Array:
     """From what was learned before towards the noise shown, not all the way.
 
     tau grows with nu, by N/(M - N) of it once signs are known, and what is shown falls by as much: where that is more
     than 1 whole steps would lead to and fro.
     """
-    tau, _ = before(new.v, old.g, powers)
-    return noise + nu / (nu + tau.mean()) * (noise_shown(old, new, y, powers, nu) - noise)
+    tau, _ = before(v, old.g, powers)
+    return noise + nu / (nu + tau.mean()) * (noise_shown(old, z, v, y, powers, nu) - noise)

@@ -167,10 +167,11 @@ class Instance:
     def weights(self) -> Vector:
         """What the rows that are kept are multiplied by: ones, 1/|a_i|, or 1/sigma_i up to a factor."""
         powers = self.row_powers
+        ones = np.broadcast_to(1.0, powers.shape)  # takes no memory
         if self.noise is None:
-            return 1 / np.sqrt(powers) if self._uneven(powers) else np.ones(powers.size)
+            return 1 / np.sqrt(powers) if self._uneven(powers) else ones
         if np.ndim(self.noise) == 0:  # one variance, or "auto"
-            return np.ones(powers.size)
+            return ones
         noise: Vector = self._of_kept(self.noise)
         return np.asarray(np.sqrt(noise.min() / noise))  # not 1 / noise, which may not fit into float64
 
@@ -215,12 +216,14 @@ class Instance:
         matrix = self.matrix if self.kept is None else self.matrix.rows_kept(self.kept)
         units, rows = self.units, int(self.weights.size)
         field = matrix.field
-        x0 = np.full(self.n, np.nan, field.x) if self.x0 is None else self.x0 / units.x_scale
-        signs = np.full(rows, np.nan, field.z) if self.signs is None else self._of_kept(self.signs)
+        x0, signs = _unknown(self.n, field.x), _unknown(rows, field.z)
+        if self.x0 is not None and self.signs is not None:
+            x0, signs = self.x0 / units.x_scale, self._of_kept(self.signs)
         y = units.weight * self._of_kept(self.y) / units.y_scale
         powers = units.scale**2 * self.row_powers
         powers = powers if self._uneven(powers) else np.float64(1)
-        return Normalised(matrix.prepared(units.scale), units.scale, y, x0, signs, powers, np.float64(self.rounding))
+        matrix, scale = matrix.prepared(units.scale)
+        return Normalised(matrix, scale, y, x0, signs, powers, np.float64(self.rounding))
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]
@@ -314,6 +317,11 @@ def _kept(powers: Vector, y: Vector, exact: bool) -> NDArray[np.bool_] | None:
         where = int(np.argmax(wrong))
         raise InputError(f"row {where} of A is all zeros, but y[{where}] = {y[where]:g}: drop that measurement")
     return kept
+
+
+def _unknown(size: int, dtype: str) -> NDArray[Any]:
+    """Not-a-number, so many times, in no memory."""
+    return np.broadcast_to(np.asarray(np.nan, dtype), size)
 
 
 def _check_length(array: NDArray[Any], length: int, name: str) -> NDArray[Any]:

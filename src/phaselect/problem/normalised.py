@@ -23,7 +23,7 @@ class Normalised(NamedTuple):
     """
 
     matrix: Matrix
-    scale: Array  # (M,)
+    scale: Array  # (M,), or the number 1 if the matrix has taken it upon itself
     y: Array  # (M,)
     x0: Array  # (N,)
     signs: Array  # (M,)
@@ -45,13 +45,18 @@ class Normalised(NamedTuple):
         """Number of unknowns, N."""
         return int(self.x0.shape[-1])
 
+    def placed(self, matrix: Matrix) -> Normalised:
+        """With this form of the matrix, and all vectors where it is."""
+        return Normalised(matrix, *(matrix.placed(vector) for vector in self[1:]))
+
     def forward(self, x: Array) -> Array:
         """`A x`."""
-        return self.scale * self.matrix.apply(x)
+        z = self.matrix.apply(x)
+        return self.scale * z if self.scale.ndim else z
 
     def adjoint(self, z: Array) -> Array:
         """`A^T z`."""
-        return self.matrix.apply_transposed(self.scale * z)
+        return self.matrix.apply_transposed(self.scale * z if self.scale.ndim else z)
 
     def magnitudes(self, x: Array) -> Array:
         """`|A| |x|`: the size of what is added up in `A x`."""
@@ -59,7 +64,7 @@ class Normalised(NamedTuple):
 
     def dense(self) -> tuple[Vector, Vector]:
         """A, with its scale, and y as arrays in memory, for what looks at every entry."""
-        A = np.asarray(self.scale)[:, None] * self.matrix.entries().astype(self.field.z)
+        A = np.reshape(self.scale, (-1, 1)) * self.matrix.entries().astype(self.field.z)
         return A, np.asarray(self.y)
 
     def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:

@@ -12,6 +12,9 @@ from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 
 
+MANY = 1 << 22
+
+
 class Purpose(IntEnum):
     """What random numbers are for. The numbers are part of what a seed means: never change or reuse one."""
 
@@ -40,6 +43,11 @@ def check_seed(seed: Any) -> int:
     if not is_count(seed):
         raise InputError(f"seed = {shortened(seed)}: give a whole number, 0 or more, or a numpy.random.Generator")
     return int(seed)
+
+
+def normal(rng: np.random.Generator, size: int) -> NDArray[Any]:
+    """Standard normal numbers; very many of them in single precision, which takes half the time."""
+    return rng.standard_normal(size, np.float32 if size > MANY else np.float64)
 
 
 def random_signs(rng: np.random.Generator, n: int, about: int) -> NDArray[np.float64]:

@@ -219,7 +219,8 @@ class Cohort:
 
     def _probe(self) -> Probe:
         """A random one for each."""
-        found: Probe = self.place.spread(list(map(probes, self.measurements(), self.backprojection())))
+        own, points = zip(self.measurements(), self.backprojection(), strict=True), 2 if self.problem.field == REAL else 1
+        found: Probe = self.place.spread([probes(y, back, points) for y, back in own])
         return found
 
     def truth(self, answers: Answer) -> Columns:

@@ -75,7 +75,7 @@ class OneByOne:
         for k in chosen:
             problem = self.problems[k].normalised
             matrix = problem.matrix.ready if solver.in_batches else problem.matrix.in_memory
-            yield [k], run(Cohort(solver, problem._replace(matrix=matrix), Alone()), [k])
+            yield [k], run(Cohort(solver, problem.placed(matrix), Alone()), [k])
 
     def x_scale(self, k: int) -> float:
         """See `Company`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from phaselect.equations.arrays import Array, namespace, squared
+from phaselect.equations.arrays import Array, by_blocks, namespace, squared
 from phaselect.equations.coincidences import structured, structured_influence
 from phaselect.equations.fields import REAL
 from phaselect.equations.gaussian_node import NodeByGradients
@@ -74,8 +74,8 @@ class Support(NamedTuple):
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
     """An estimate that is not refined: a failure, or one of noisy data."""
     z = problem.forward(x)
-    signs = signs_of(z)
-    residual = signs * problem.y - z
+    signs = by_blocks(signs_of, z)
+    residual = by_blocks(lambda z, signs, y: signs * y - z, z, signs, problem.y, spare=True)
     return _answer(problem, x, signs, residual)
 
 
@@ -84,12 +84,11 @@ def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple
 
     A poor estimate is left as it is. Phases are found by other means (phases.py).
     """
+    if problem.field != REAL:
+        x, worth = refined(problem, x, WORTH_REFINING)
+        return take_as_it_is(problem, x), None if probe is None else locality(problem, x, probe.points[0], worth)
     given = take_as_it_is(problem, x)
     worth = given.fit < WORTH_REFINING
-    if problem.field != REAL:
-        better = take_as_it_is(problem, refined(problem, x, worth))
-        answer = problem.loops.choose(better.excess <= given.excess, better, given)
-        return answer, None if probe is None else locality(problem, answer.x, probe.points[0], worth)
     better, support = _settled(problem, x, given.signs, probe, worth, mend=True)
     return problem.loops.choose(worth & (better.excess <= given.excess), better, given), support
 
@@ -157,7 +156,7 @@ def _settled(
 
 def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Answer:
     sizes = problem.magnitudes(x) + problem.y
-    return Answer(x, signs, squared(residual).mean(), excess(residual, sizes, problem.rounding))
+    return Answer(x, signs, by_blocks(squared, residual).mean(), excess(residual, sizes, problem.rounding))
 
 
 def _questions(problem: Normalised, probe: Probe) -> tuple[Systems, Array]:

@@ -12,9 +12,10 @@ random point, which must be found again from its image.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from phaselect.equations.arrays import Array, inner, is_complex, namespace
+from phaselect.equations.arrays import Array, by_blocks, inner, is_complex, namespace
 from phaselect.equations.least_squares import GAIN, HUGE, ConjugateGradients, Linear, Systems, least_squares
 from phaselect.equations.signs import random_in, signs_of
 from phaselect.problem.normalised import Normalised
@@ -50,13 +51,15 @@ class _Round(NamedTuple):
     rounds: Array
 
 
-def derivative(problem: Normalised, z: Array) -> Linear:
-    """Of `|A x|`, at `A x = z`; from x, complex numbers as pairs, to real measurements."""
-    matrix, signs = problem.matrix, problem.scale * signs_of(z)
-    against = signs.conj()
+def tangent(problem: Normalised, x: Array) -> tuple[Linear, Array]:
+    """The derivative of `|A x|`, from x, complex numbers as pairs, to real measurements; and `y - |A x|`."""
+    z = problem.forward(x)
+    left = by_blocks(lambda z, y: y - abs(z), z, problem.y)
+    matrix = problem.matrix
+    signs = by_blocks(lambda z, scale: scale * signs_of(z), z, problem.scale, spare=True)
 
     def forward(d: Array) -> Array:
-        return (against * matrix.apply(d)).real
+        return _rows(lambda z: by_blocks(lambda z, signs: (signs.conj() * z).real, z, signs), matrix.apply(d))
 
     def adjoint(r: Array) -> Array:
         return matrix.apply_transposed(signs * r)
@@ -69,40 +72,45 @@ def derivative(problem: Normalised, z: Array) -> Linear:
         return adjoint(forward(p))
 
     gradients = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, problem.loops)
-    return Linear(look, forward, adjoint, (gradients,), problem.loops)
+    return Linear(look, forward, adjoint, (gradients,), problem.loops), left
 
 
-def refined(problem: Normalised, x: Array, worth: Array) -> Array:
-    """x, to all digits that the data have, where it is worth it."""
+def _rows(function: Callable[[Any], Any], stack: Array) -> Array:
+    """The function of a vector, or of each row of a stack."""
+    return function(stack) if stack.ndim == 1 else namespace(stack).stack([function(row) for row in stack])
+
+
+def refined(problem: Normalised, x: Array, poor: float) -> tuple[Array, Array]:
+    """x to all digits that the data have, unless its mse_y is poor; and was it worth it?"""
     xp = namespace(problem.y)
 
     def misfit(z: Array) -> Array:
-        return ((problem.y - abs(z)) ** 2).mean()
+        return by_blocks(lambda z, y: (y - abs(z)) ** 2, z, problem.y).mean()
 
     def unfinished(now: _Round) -> Array:
         return worth & (now.rounds < ROUNDS) & (now.misfit < STUCK * now.before) & (now.misfit > 0)
 
     def improve(now: _Round) -> _Round:
-        z = problem.forward(now.x)
         error = xp.sqrt(now.misfit)
         tolerance = xp.maximum(error, LAST / error).clip(0.0, ROUGHEST)
-        systems = Systems((problem.y - abs(z))[None], 0 * now.x[None], tolerance[None])
-        step = least_squares(derivative(problem, z), systems)[0].x[0]
+        linear, left = tangent(problem, now.x)
+        step = least_squares(linear, Systems(left[None], 0 * now.x[None], tolerance[None]))[0].x[0]
         whole, half = misfit(problem.forward(now.x + step)), misfit(problem.forward(now.x + step / 2))
         best = xp.minimum(whole, half)
         x = now.x + xp.where(best < now.misfit, xp.where(whole <= half, 1.0, 0.5), 0.0) * step
         return _Round(x, xp.minimum(best, now.misfit), now.misfit, now.rounds + 1)
 
     first = misfit(problem.forward(x))
+    worth = first < poor
     start = _Round(x, first, xp.asarray(xp.inf), xp.asarray(0))
     end: _Round = problem.loops.until(unfinished, improve, start)
-    return end.x
+    return end.x, worth
 
 
 def locality(problem: Normalised, x: Array, point: Array, worth: Array) -> Locality:
     """Asked with a random point; where it is not worth it, nothing is."""
     xp, accuracy = namespace(problem.y), problem.matrix.accuracy
-    linear, point = derivative(problem, problem.forward(x)), xp.asarray(point)
+    linear, point = tangent(problem, x)[0], xp.asarray(point)
     point = random_in(problem.field.x, point)
     if is_complex(x):
         point = point - 1j * x * (inner(1j * x, point) / inner(x, x))

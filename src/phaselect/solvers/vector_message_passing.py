@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phaselect.equations.arrays import Array, namespace, squared
+from phaselect.equations.arrays import Array, by_blocks, namespace, squared
 from phaselect.equations.lanczos import PROBES, Eigenvalues
 from phaselect.equations.priors import GAUSSIAN, Prior, as_prior
 from phaselect.equations.signs import estimate_columns, random_in, signs_of
 from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_learned, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.problem.streams import random_signs
+from phaselect.problem.streams import normal, random_signs
 from phaselect.solvers.finish import settle_estimate, settle_nonzeros
 from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
 from phaselect.solvers.protocol import Start, Work
@@ -31,7 +31,7 @@ WEAK, DEFINITE, FIRM = 1e-2, 1.0, 1e3
 signs that are given."""
 HELD, STILL = 3.0, 1e-14
 """Noise learned over that of the schedule from which on it is the noise that holds the anneal; and the mean squared
-change of z in one iteration below which it has come to rest there."""
+change of x in one iteration below which it has come to rest there."""
 
 
 class VectorDraw(NamedTuple):
@@ -55,7 +55,7 @@ class VectorState(NamedTuple):
     mu: Array
     lam: Array
     noise: Array  # that the last iteration showed, where it is learned
-    change: Array  # of z, in the last iteration
+    change: Array  # of what is kept of x, in the last iteration
     diverged: Array
 
 
@@ -109,7 +109,7 @@ class VectorMessagePassing:
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> VectorDraw:
         """Beliefs of random sign; restarts vary damping and product too."""
-        h = rng.standard_normal(m_rows)
+        h = normal(rng, m_rows)
         damping, factor = (rng.uniform(0.1, 0.7), rng.uniform(1, 3)) if attempt else (self.damping, 1.0)
         probes = random_signs(rng, n, PROBES)
         density = self.prior.draw_density(rng, attempt)
@@ -118,16 +118,15 @@ class VectorMessagePassing:
     def start(self, problem: Normalised, drawn: VectorDraw, mu: Array, lam: Array, init: Start | None) -> VectorState:
         """Weak beliefs; given signs are believed firmly."""
         xp, node, field = namespace(problem.y), problem.gaussian_node, problem.field
-        signs = random_in(field.z, xp.asarray(drawn.h))
+        signs = random_in(field.z, xp.asarray(drawn.h, dtype="float64"))
         g, h, x = WEAK, WEAK * problem.y * signs, xp.zeros(problem.n, field.x)
         if not self.prior.gaussian:
             g, h = DEFINITE, DEFINITE * problem.y * signs_of(signs)
         if init is not None:
             g, h, x = FIRM, FIRM * problem.y * xp.asarray(init.signs), xp.asarray(init.x)
-        nothing = xp.zeros(problem.m_rows, field.z)
         signal = () if self.prior.gaussian else self._signal(problem, xp.asarray(drawn.density))
         return VectorState(
-            beliefs=VectorBeliefs(h, xp.asarray(g), nothing, xp.asarray(1.0), x, signal),
+            beliefs=VectorBeliefs(h, xp.asarray(g), xp.asarray(1.0), x, signal),
             eigenvalues=node.eigenvalues(xp.asarray(drawn.probes)),
             damping=xp.asarray(drawn.damping),
             factor=xp.asarray(drawn.factor),
@@ -169,11 +168,11 @@ class VectorMessagePassing:
             if self.learns_noise:
                 mu, own = _no_colder(mu, own, noise)
             given = problem.y, problem.powers, state.eigenvalues, node, self.prior
-            new = vector_iteration(old, mu, own, state.damping, *given)
+            new, z = vector_iteration(old, mu, own, state.damping, *given)
             if self.learns_noise:
-                noise = noise_learned(noise, old, new, problem.y, problem.powers, 1 / (2 * mu))
-            change = squared(new.z - old.z).mean()
-            bad = state.diverged | ~(squared(new.h).mean() < np.inf)
+                noise = noise_learned(noise, old, z, new.v, problem.y, problem.powers, 1 / (2 * mu))
+            change = squared(new.kept - old.kept).mean()
+            bad = state.diverged | ~(by_blocks(squared, new.h).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
 
@@ -185,16 +184,15 @@ class VectorMessagePassing:
 
     def measure(self, problem: Normalised, state: VectorState) -> dict[str, Array]:
         """Observables of the estimate that the last iteration made."""
-        node, signal = problem.gaussian_node, state.beliefs.signal
-        x = self.average(problem, state)
-        z = node.measure(x) if signal else state.beliefs.z  # the linear part fits whatever it is told, if M < N
+        node, x = problem.gaussian_node, self.average(problem, state)
+        z = node.measure(x)
         row = estimate_columns(problem.y, problem.x0, problem.signs, x, z, state.lam)
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
         own = {"noise": state.noise} if self.learns_noise else {}
         return {"lam": state.lam, **row, "v": state.beliefs.v, **own, "change": state.change, "sweeps": state.sweeps}
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or z is at a fixed point of the last temperature, or of the noise learned."""
+        """The signs are settled, or x is at a fixed point of the last temperature, or of the noise learned."""
         settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
         held = self.learns_noise and row["noise"] > HELD / (2 * row["mu"]) and row["change"] < STILL
         return Ended.SETTLED if settled or held or (final and row["change"] < STATIONARY) else None

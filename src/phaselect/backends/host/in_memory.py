@@ -84,9 +84,13 @@ class InMemory:
         """Itself."""
         return self
 
-    def prepared(self, scale: Vector) -> InMemory:
+    def prepared(self, scale: Vector) -> tuple[InMemory, Vector]:
         """Itself."""
-        return self
+        return self, scale
+
+    def placed(self, vector: Vector) -> Vector:
+        """Itself."""
+        return vector
 
     def apply(self, x: Stack) -> Stack:
         """`A x` in float64."""

@@ -36,7 +36,7 @@ CG_STEPS = 1000
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["masks", "diagonal"],
+    data_fields=["masks", "gain", "diagonal"],
     meta_fields=["pattern_shape", "dtype", "real"],
 )
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,7 @@ class DeviceFourier:
     pattern_shape: Shape
     dtype: str
     real: bool = False
+    gain: Any = 1.0
     diagonal: Any = None
     loops = loops
     random = random
@@ -91,11 +92,11 @@ class DeviceFourier:
 
     def apply(self, x: Array) -> Array:
         """`A x` in double precision."""
-        return masked_transforms(self.masks, x, self.pattern_shape)
+        return masked_transforms(self.masks, self.gain * x, self.pattern_shape)
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in double precision."""
-        return self._of_x(masked_transforms_adjoint(self.masks, z, self.pattern_shape))
+        return self._of_x(self.gain * masked_transforms_adjoint(self.masks, z, self.pattern_shape))
 
     def _of_x(self, back: Array) -> Array:
         """The real part, where x is real."""
@@ -106,11 +107,12 @@ class DeviceFourier:
         masks = self.masks.astype(self.dtype)
 
         def forward(x: Array) -> Array:
-            return scale * masked_transforms(masks, x.astype(self.dtype), self.pattern_shape).astype(self.field.z)
+            own = (self.gain * x).astype(self.dtype)
+            return scale * masked_transforms(masks, own, self.pattern_shape).astype(self.field.z)
 
         def adjoint(z: Array) -> Array:
             back = masked_transforms_adjoint(masks, (scale * z).astype(self.dtype), self.pattern_shape)
-            return self._of_x(back.astype(self.field.z))
+            return self._of_x(self.gain * back.astype(self.field.z))
 
         return forward, adjoint
 
@@ -121,12 +123,12 @@ class DeviceFourier:
     def some_rows(self, which: Array) -> Array:
         """Some of its rows, by products."""
         units = jnp.zeros((len(which), self.shape[0]), self.field.z).at[jnp.arange(len(which)), which].set(1.0)
-        return masked_transforms_adjoint(self.masks, units, self.pattern_shape).conj()
+        return self.gain * masked_transforms_adjoint(self.masks, units, self.pattern_shape).conj()
 
     def apply_magnitudes(self, x: Array) -> Array:
         """`|A| |x|`: entries have the magnitude of the mask."""
         each = prod(self.pattern_shape)
-        sizes = abs(self.masks).reshape(len(self.masks), -1) @ abs(x) / np.sqrt(each)
+        sizes = self.gain * abs(self.masks).reshape(len(self.masks), -1) @ abs(x) / np.sqrt(each)
         return jnp.repeat(sizes, each)
 
     def with_message_pass(self, scale: Array, powers: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
@@ -172,8 +174,8 @@ class DeviceFourier:
 
     def row_powers(self) -> Vector:
         """Squared norm of each row: all rows of a pattern have the same."""
-        each = prod(self.pattern_shape)
-        return np.repeat(np.asarray(self.compiled(_powers)(self.masks)) / each, each)
+        powers = np.asarray(self.compiled(_powers)(self.masks)) / prod(self.pattern_shape)
+        return fourier.of_patterns(powers, prod(self.pattern_shape))
 
     def empty_column(self) -> None:
         """There is none."""
@@ -183,11 +185,19 @@ class DeviceFourier:
         """As in memory, where there are few."""
         return self.in_memory.entries()
 
-    def prepared(self, scale: Vector) -> DeviceFourier:
+    def prepared(self, scale: Vector) -> tuple[DeviceFourier, Vector]:
         """As in memory."""
-        diagonal = fourier.scaled_gram(np.asarray(self.masks), scale)
+        gain, each = fourier.scales_of_patterns(scale, len(self.masks))
+        if each is None:
+            return self, scale
+        diagonal = self.compiled(fourier.scaled_gram)(self.masks, each)
+        own = replace(self, gain=1.0 if gain is None else gain, diagonal=diagonal)
+        return own, scale if gain is None else np.float64(1)  # type: ignore[return-value]
+
+    def placed(self, vector: Vector) -> Array:
+        """On the device, to stay there."""
         with on(self.device):
-            return replace(self, diagonal=None if diagonal is None else jnp.asarray(diagonal))
+            return jax.device_put(vector, self.device)
 
     def rows_kept(self, kept: NDArray[np.bool_]) -> Any:
         """A mask that lets nothing through."""

@@ -219,9 +219,13 @@ class DeviceMatrix:
         with on(None):
             return DeviceMatrix(self.A[: self.rows][kept], int(kept.sum()), real=self.real)
 
-    def prepared(self, scale: Vector) -> DeviceMatrix:
+    def prepared(self, scale: Vector) -> tuple[DeviceMatrix, Vector]:
         """Itself."""
-        return self
+        return self, scale
+
+    def placed(self, vector: Vector) -> Vector:
+        """Itself: it is short beside A, and devices may share A."""
+        return vector
 
     @cached_property
     def in_memory(self) -> Dense:

@@ -35,6 +35,8 @@ from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
 ROWS_LOOKED_AT = 8
+HASHED = 1 << 20
+"""Entries of a vector, at most, that a seed is made from."""
 ROUNDED = 1e-6
 """mse_y up to which an answer to complex data is not far from one that fits."""
 QUICK = 200
@@ -47,16 +49,16 @@ def fits_exactly(answer: Answer) -> Array:
 
 
 def data_seed(*data: Array) -> int:
-    """A seed for random probes, from all of the data."""
-    everything = b"".join(np.asarray(array).tobytes() for array in data)
+    """A seed for random probes, from the data: of long vectors from some of their entries, all over."""
+    everything = b"".join(np.asarray(array)[:: -(-np.size(array) // HASHED)].tobytes() for array in data)
     return int.from_bytes(blake2b(everything, digest_size=16).digest(), "little")
 
 
-def probes(y: Array, back: Array) -> Probe:
+def probes(y: Array, back: Array, points: int = 2) -> Probe:
     """Random points and rows, from the data. back: `A^T y`, so that A counts."""
     seed, size, n = data_seed(y, back), np.size(y), np.size(back)
     rows = stream(seed, Purpose.ROWS).choice(size, min(ROWS_LOOKED_AT, size), replace=False)
-    return Probe(stream(seed, Purpose.RANK_PROBE).standard_normal((2, n)), rows)
+    return Probe(stream(seed, Purpose.RANK_PROBE).standard_normal((points, n)), rows)
 
 
 def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:

@@ -1,0 +1,70 @@
+"""Masked Fourier transforms in memory and on a device: one operator."""
+
+import pickle
+
+import jax
+import numpy as np
+import pytest
+
+from phaselect import Instance, operators
+from phaselect.backends.jax.devices import on
+from phaselect.equations.gaussian_node import NodeByDiagonal, NodeByGradients
+
+A = operators.coded_diffraction((4, 3), 3, masks="octanary", seed=1)
+DENSE = A @ np.eye(12)
+RNG = np.random.default_rng(0)
+X, Z = RNG.standard_normal((2, 12)) + 1j, RNG.standard_normal((2, 36)) + 1j
+
+
+def matrix(real, where):
+    problem = Instance(A, np.abs(A @ np.ones(12)), real=real)
+    return (problem if where == "memory" else problem.to_device("cpu", "float64")).matrix
+
+
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("where", ["memory", "device"])
+def test_products_and_powers(real, where):
+    own = matrix(real, where)
+    x = X.real if real else X
+    with on(jax.devices("cpu")[0]):
+        np.testing.assert_allclose(own.apply(x), x @ DENSE.T, atol=1e-12)
+        back = Z @ DENSE.conj()
+        np.testing.assert_allclose(own.apply_transposed(Z), back.real if real else back, atol=1e-12)
+        np.testing.assert_allclose(own.apply_magnitudes(x[0]), np.abs(DENSE) @ np.abs(x[0]), rtol=1e-12)
+        np.testing.assert_allclose(own.row_powers(), (np.abs(DENSE) ** 2).sum(axis=1), rtol=1e-12)
+        assert own.shape == (36, 12)
+        assert own.field.x == ("float64" if real else "complex128")
+
+
+@pytest.mark.parametrize("where", ["memory", "device"])
+def test_what_is_diagonal_is_solved_at_once(where):
+    """With one scale for all rows, with one for each pattern, and not with one for each row."""
+    own = matrix(False, where)
+    for scale, left in ((np.full(36, 2.0), ()), (np.repeat([1.0, 2.0, 3.0], 12), (36,)), (RNG.random(36), (36,))):
+        prepared, rest = own.prepared(scale)
+        assert np.shape(rest) == left
+        direct = len(set(scale)) < 36
+        assert prepared.solves_directly == direct
+        with on(jax.devices("cpu")[0]):
+            node = prepared.gaussian_node(rest, None, None)
+        assert isinstance(node, NodeByDiagonal if direct else NodeByGradients)
+        if direct:
+            B = scale[:, None] * DENSE
+            expected = np.linalg.solve(B.conj().T @ B + 0.3 * np.eye(12), B.conj().T @ Z[0])
+            with on(jax.devices("cpu")[0]):
+                z, x = node.regress(Z[0].copy(), 0.3, None, None)
+            np.testing.assert_allclose(x, expected, rtol=1e-9)
+            np.testing.assert_allclose(z, B @ expected, rtol=1e-9)
+
+
+def test_it_can_be_pickled():
+    again = pickle.loads(pickle.dumps(matrix(True, "memory")))
+    np.testing.assert_array_equal(again.measure(X.real), matrix(True, "memory").measure(X.real))
+
+
+def test_single_precision_is_for_message_passing_alone():
+    own = Instance(A, np.abs(A @ np.ones(12))).to_device("cpu", "float32").normalised
+    with on(jax.devices("cpu")[0]):
+        rough, exact = own.gaussian_node.measure(X[0]), own.forward(X[0])
+    difference = np.max(np.abs(rough - exact))
+    assert 1e-12 < difference < 1e-5

@@ -1,0 +1,254 @@
+"""Complex A from end to end: what is found, what is said of it, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from phaselect import (
+    AMP,
+    InputError,
+    Instance,
+    PopulationAnnealing,
+    Status,
+    VectorMessagePassing,
+    operators,
+    solve,
+)
+from phaselect.equations.arrays import inner
+from phaselect.equations.least_squares import Systems, least_squares
+from phaselect.problem.instance import load
+from phaselect.solvers.phases import locality, refined, tangent
+
+N = 40
+
+
+def draw(seed, m_rows, real=False, n=N, noise=0.0):
+    rng = np.random.default_rng(seed)
+    A = (rng.standard_normal((m_rows, n)) + 1j * rng.standard_normal((m_rows, n))) / np.sqrt(2 * n)
+    x0 = rng.standard_normal(n) + (0 if real else 1j * rng.standard_normal(n))
+    x0 /= np.sqrt(np.mean(np.abs(x0) ** 2))
+    y = np.abs(np.abs(A @ x0) + np.sqrt(noise) * rng.standard_normal(m_rows))
+    return Instance(A, y, x0, real=real)
+
+
+@pytest.mark.parametrize(("real", "m_rows"), [(False, 140), (True, 70)])
+@pytest.mark.parametrize("solver", [AMP(), VectorMessagePassing()], ids=lambda one: one.name)
+def test_message_passing_finds_x_up_to_its_phase(solver, real, m_rows):
+    problem = draw(1, m_rows, real)
+    result = solver.run(problem)
+    assert result.status is Status.LOCALLY_UNIQUE
+    assert not result.certified
+    assert result.truth["mse_x"] < 1e-28
+    assert result.truth["m"] == pytest.approx(1)
+    assert result.truth["O"] == pytest.approx(1)
+    assert result.x.dtype == (np.float64 if real else np.complex128)
+    np.testing.assert_allclose(result.phases * problem.y, problem.A @ result.x, rtol=1e-10)
+    least, enough = (41, 79) if real else (80, 156)
+    assert f"M = {m_rows}" in result.message
+    assert f"= {least} are needed" in result.message
+    assert f"= {enough} are enough" in result.message
+
+
+def test_units_and_phase_do_not_matter():
+    """y -> c y scales x by c; a turn of x0 changes nothing."""
+    problem = draw(2, 140)
+    turned = Instance(problem.A, problem.y, problem.x0 * np.exp(1j))
+    scaled = Instance(problem.A, 1e3 * problem.y)
+    one, other, large = (solve(given, solver=VectorMessagePassing(restarts=0)) for given in (problem, turned, scaled))
+    np.testing.assert_array_equal(one.x, other.x)
+    assert one.truth["mse_x"] == pytest.approx(other.truth["mse_x"], abs=1e-28)
+    np.testing.assert_allclose(large.x * np.exp(-1j * np.angle(np.vdot(one.x, large.x))), 1e3 * one.x, rtol=1e-9)
+
+
+def test_a_pair_of_products_and_a_sparse_matrix_do_as_well():
+    from scipy.sparse import csr_array
+
+    problem = draw(3, 160)
+    pair = (lambda x: problem.A @ x, lambda z: problem.A.conj().T @ z)
+    for A in (pair, csr_array(problem.A), problem.A.astype(np.complex64)):
+        result = solve(A, np.abs(problem.A.astype(np.complex64) @ problem.x0) if not isinstance(A, tuple) else problem.y)
+        assert result.status in (Status.LOCALLY_UNIQUE, Status.INEXACT)
+        assert abs(np.vdot(result.x, problem.x0)) / N == pytest.approx(1, abs=1e-4)
+
+
+def test_the_derivative_is_that_of_the_magnitudes():
+    problem = draw(4, 90).normalised
+    rng = np.random.default_rng(0)
+    x, d, r = rng.standard_normal(N) + 1j * rng.standard_normal(N), rng.standard_normal(N) + 0.5j, rng.standard_normal(90)
+    linear, left = tangent(problem, x)
+    step = 1e-6
+    difference = (abs(problem.forward(x + step * d)) - abs(problem.forward(x - step * d))) / (2 * step)
+    np.testing.assert_allclose(linear.forward(d), difference, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(left, problem.y - abs(problem.forward(x)))
+    assert inner(linear.adjoint(r), d) == pytest.approx(r @ linear.forward(d))
+    np.testing.assert_allclose(linear.forward(1j * x), 0, atol=1e-12)
+
+
+def test_least_squares_of_pairs():
+    """Against the real matrix that the derivative is."""
+    problem = draw(4, 90).normalised
+    linear, left = tangent(problem, problem.x0 + 0.01)
+    columns = [linear.forward(u) for u in (*np.eye(N), *(1j * np.eye(N)))]
+    expected = np.linalg.lstsq(np.stack(columns, axis=1), left, rcond=1e-10)[0]
+    systems = Systems(left[None], np.zeros((1, N), complex), np.array([1e-13]))
+    found = least_squares(linear, systems)[0].x[0]
+    np.testing.assert_allclose(np.concatenate([found.real, found.imag]), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(("real", "m_rows"), [(False, 100), (True, 60)])
+def test_an_estimate_is_refined_to_all_digits(real, m_rows):
+    problem = draw(5, m_rows, real).normalised
+    rng = np.random.default_rng(0)
+    x, worth = refined(problem, problem.x0 + 0.01 * rng.standard_normal(N), 1e-3)
+    assert worth
+    phase = np.vdot(x, problem.x0)
+    np.testing.assert_allclose(x * phase / abs(phase), problem.x0, rtol=1e-9, atol=1e-11)
+    poor = problem.x0 + 1.0
+    kept, worth = refined(problem, poor, 1e-3)
+    assert not worth
+    np.testing.assert_array_equal(kept, poor)
+
+
+def test_what_can_be_turned_by_itself_is_not_unique():
+    """Two groups of unknowns that share no measurement have phases of their own."""
+    A = draw(6, 160).A.copy()
+    A[:80, :20] = 0
+    A[80:, 20:] = 0
+    x0 = draw(6, 160).x0
+    problem = Instance(A, np.abs(A @ x0), x0)
+    found = locality(problem.normalised, problem.normalised.x0, np.random.default_rng(0).standard_normal(N), np.True_)
+    assert found.unseen
+    assert not found.unique
+    result = VectorMessagePassing().run(problem, init=x0)
+    assert result.status is Status.UNCERTIFIED
+    assert "x can be changed without any magnitude noticing" in result.message
+
+
+def test_few_measurements_leave_room():
+    """Below 2N - 1 of them, a whole space of x."""
+    problem = draw(7, 70).normalised
+    point = np.random.default_rng(0).standard_normal(N)
+    assert locality(problem, problem.x0, point, np.True_).unseen
+    assert locality(draw(7, 90).normalised, draw(7, 90).normalised.x0, point, np.True_).unique
+
+
+def test_the_locality_is_the_rank_of_the_derivative():
+    for m_rows in (76, 78, 79, 82, 100):
+        problem = draw(8, m_rows).normalised
+        linear, _ = tangent(problem, problem.x0)
+        columns = np.stack([linear.forward(u) for u in (*np.eye(N), *(1j * np.eye(N)))], axis=1)
+        nullity = 2 * N - np.linalg.matrix_rank(columns, tol=1e-9)
+        found = locality(problem, problem.x0, np.random.default_rng(1).standard_normal(N), np.True_)
+        assert found.unique == (nullity == 1)
+
+
+@pytest.mark.parametrize(("real", "m_rows"), [(False, 200), (True, 110)])
+def test_noise_is_learned_and_error_bars_hold(real, m_rows):
+    noise, seeds = 1e-2, range(4)
+    ratios, learned = [], []
+    for seed in seeds:
+        problem = draw(seed, m_rows, real, noise=noise)
+        result = solve(problem, noise="auto")
+        assert result.status is Status.ESTIMATE
+        phase = np.vdot(result.x, problem.x0)
+        error = np.abs(result.x * phase / abs(phase) - problem.x0)
+        ratios.append(np.mean(error**2) / np.mean(result.x_std**2))
+        learned.append(result.noise)
+    assert 0.7 < np.mean(ratios) < 1.4
+    assert np.mean(learned) == pytest.approx(noise, rel=0.25)  # four estimates, each to about 17 %
+
+
+def test_photon_counts():
+    rng = np.random.default_rng(0)
+    A = operators.coded_diffraction((12, 12), 6)
+    x0 = 30 * (rng.standard_normal(144) + 1j * rng.standard_normal(144))
+    result = solve(A, counts=rng.poisson(np.abs(A @ x0) ** 2))
+    assert result.status is Status.ESTIMATE
+    assert result.noise == 0.25
+    phase = np.vdot(result.x, x0)
+    error = np.abs(result.x * phase / abs(phase) - x0)
+    assert np.mean(error**2) == pytest.approx(np.mean(result.x_std**2), rel=0.4)
+
+
+def test_what_is_refused():
+    problem = draw(0, 79)
+    with pytest.raises(InputError, match="below 2N; add measurements, or, if x is real, say so: real=True"):
+        solve(problem.A, problem.y)
+    enough = draw(0, 120)
+    with pytest.raises(InputError, match="pa is for signs, and A is complex: use vmp"):
+        PopulationAnnealing(10).run(enough)
+    with pytest.raises(InputError, match="x is complex, and priors are of real numbers"):
+        solve(enough.A, enough.y, prior="sparse")
+    with pytest.raises(InputError, match="counts are in the place of y"):
+        solve(enough.A, enough.y, counts=enough.y)
+    with pytest.raises(InputError, match=r"counts\[0\] = -1 is negative"):
+        solve(enough.A, counts=-np.ones(120))
+    with pytest.raises(InputError, match="x0 is complex"):
+        Instance(enough.A.real, enough.y, enough.x0)
+    with pytest.raises(InputError, match="y is complex"):
+        Instance(enough.A, enough.y * 1j)
+    with pytest.raises(InputError, match="says itself if x is real"):
+        solve(enough, real=True)
+    with pytest.raises(InputError, match="must all be real, or all complex"):
+        AMP().run_batch([enough, Instance(enough.A.real, enough.y)])
+
+
+def test_a_real_signal_may_have_a_prior():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((60, N)) + 1j * rng.standard_normal((60, N))
+    x0 = np.abs(rng.standard_normal(N))
+    result = solve(A, np.abs(A @ x0), real=True, prior="nonnegative")
+    np.testing.assert_allclose(result.x, x0, rtol=1e-8)
+
+
+def test_files_and_json(tmp_path):
+    problem = draw(9, 70, real=True)
+    problem.save(tmp_path / "p.npz")
+    again = load(tmp_path / "p.npz")
+    assert repr(again) == "Instance(M=70, N=40, alpha=1.75, complex A, real x, x0 known)"
+    np.testing.assert_array_equal(again.A, problem.A)
+    draw(9, 130).save(tmp_path / "c.npz")
+    again = load(tmp_path / "c.npz")
+    assert repr(again) == "Instance(M=130, N=40, alpha=3.25, complex, x0 known)"
+    written = json.loads(solve(again).to_json())
+    assert np.shape(written["x"]) == (N, 2)
+    assert np.shape(written["signs"]) == (130, 2)
+
+
+@pytest.mark.parametrize(("real", "patterns"), [(False, 3), (True, 2)])
+@pytest.mark.parametrize("masks", ["phase", "octanary"])
+def test_coded_diffraction(real, patterns, masks):
+    shape = (24, 20)
+    A = operators.coded_diffraction(shape, patterns + (masks == "octanary"), seed=3, masks=masks)
+    rng = np.random.default_rng(1)
+    x0 = rng.standard_normal(480) + (0 if real else 1j * rng.standard_normal(480))
+    result = solve(Instance(A, np.abs(A @ x0), x0, real=real))
+    assert result.status is Status.LOCALLY_UNIQUE
+    assert result.solver == "vmp"
+    assert "diagonal" in result.stages[0].why
+    assert result.truth["mse_x"] < 1e-27
+
+
+def test_measurements_may_be_left_out():
+    """Then nothing is diagonal, and conjugate gradients do it."""
+    rng = np.random.default_rng(2)
+    whole = operators.coded_diffraction((16, 12), 4)
+    A = operators.keep_rows(whole, rng.permutation(768)[:600])
+    x0 = rng.standard_normal(192) + 1j * rng.standard_normal(192)
+    result = solve(Instance(A, np.abs(A @ x0), x0))
+    assert result.status is Status.LOCALLY_UNIQUE
+    assert result.truth["mse_x"] < 1e-26
+
+
+@pytest.mark.slow
+def test_a_device_finds_the_same():
+    """Slow to compile; parts of it are tested alone, and all of it on a GPU."""
+    pytest.importorskip("jax")
+    problem, A = draw(1, 140), operators.coded_diffraction((8, 8), 4)
+    x0 = np.random.default_rng(0).standard_normal(64) + 1j
+    diffraction = Instance(A, np.abs(A @ x0), x0)
+    for given, dtype in ((problem, "float64"), (diffraction, "float32")):
+        result = VectorMessagePassing(restarts=0).run(given.to_device("cpu", dtype))
+        assert result.status is Status.LOCALLY_UNIQUE
+        assert result.truth["mse_x"] < 1e-26
