@@ -1,9 +1,11 @@
 """Unusual values in every option of every command there is: the largest and the smallest numbers, empty texts."""
 
 import click
+import numpy as np
 import pytest
 
 import phaselect
+from phaselect.base.pictures import save_picture
 from phaselect.cli.main import main
 from phaselect.solvers.registry import OPTIONS
 from tests.cli.program import run
@@ -13,6 +15,7 @@ LISTS = {"n", "alpha", "alphas", *OPTIONS}
 QUICK = {
     "generate": "generate --n 10 --alpha 2 --out drawn.npz",
     "solve": "solve inst.npz",
+    "image": "image photo.png --real --out again.png",
     "demo": "demo --n 10 --alpha 4 --out demo.png",
     "sweep": "sweep --store runs.db --solver amp,pa --n 10 --alpha 4 --instances 1 --replicas 2",
     "figure": "figure success_amp --stored --store none.db --out figure.png",
@@ -59,6 +62,7 @@ TEXTUAL = [(name, option.opts[0]) for name, leaf in leaves(main, "") for option 
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("numbers")
     phaselect.gaussian_instance(10, 4.0, seed=0).save(folder / "inst.npz")
+    save_picture(folder / "photo.png", np.linspace(0.1, 0.9, 20).reshape(4, 5))
     return folder
 
 
@@ -84,7 +88,14 @@ def test_a_store_without_a_name_is_refused_before_any_work(name, tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [["solve", ""], ["export", "", "--out", "x.csv"], ["success", ""], ["merge", "", "b"], ["report", "--out", ""]],
+    [
+        ["solve", ""],
+        ["image", ""],
+        ["export", "", "--out", "x.csv"],
+        ["success", ""],
+        ["merge", "", "b"],
+        ["report", "--out", ""],
+    ],
 )
 def test_a_file_without_a_name_is_one_line(words, folder):
     assert check(run(*words, cwd=folder)) == 2

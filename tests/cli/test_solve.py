@@ -203,3 +203,54 @@ def test_rounded_data_are_said_to_be(tmp_path):
 def test_what_was_generated_with_noise_is_to_be_solved_with_it(tmp_path):
     done = run("generate", "--n", 20, "--alpha", 2, "--noise", 0.01, "--out", "n.npz", cwd=tmp_path)
     assert done.stdout.strip().endswith("solve it with --noise 0.01")
+
+
+@pytest.fixture(scope="module")
+def complex_data():
+    """A, y and x of a complex problem."""
+    rng = np.random.default_rng(0)
+    A, x = rng.standard_normal((2, 90, 20)), rng.standard_normal((2, 20))
+    A, x = A[0] + 1j * A[1], x[0] + 1j * x[1]
+    return A, np.abs(A @ x), x
+
+
+def distance(found, x):
+    """Up to a global phase."""
+    return np.linalg.norm(found * np.vdot(found, x) / abs(np.vdot(found, x)) - x) / np.linalg.norm(x)
+
+
+def test_complex_numbers_from_any_file(complex_data, tmp_path):
+    A, y, x = complex_data
+    np.savez(tmp_path / "c.npz", A=A, y=y)
+    for name, array in (("A", A), ("y", y)):
+        np.save(tmp_path / f"{name}.npy", array)
+        np.savetxt(tmp_path / f"{name}.csv", array, delimiter=",")
+    for files in (["c.npz"], ["A.npy", "y.npy"], ["A.csv", "y.csv"]):
+        done = run("solve", *files, "--out", "x.npz", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        report = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+        assert report["status"].startswith("fits the data exactly")
+        assert report["certified"] == "no"
+        with np.load(tmp_path / "x.npz") as saved:
+            assert distance(saved["x"], x) < 1e-12
+            np.testing.assert_allclose(saved["signs"] * y, A @ saved["x"], atol=1e-12)
+
+
+def test_x_is_said_to_be_real(complex_data, tmp_path):
+    A, x = complex_data[0][:35], complex_data[2].real
+    np.savez(tmp_path / "r.npz", A=A, y=np.abs(A @ x))
+    assert "if x is real, say so: --real" in run("solve", "r.npz", cwd=tmp_path).stderr
+    record = json.loads(run("solve", "r.npz", "--real", "--json", cwd=tmp_path).stdout)
+    assert record["status"] == "LOCALLY_UNIQUE"
+    assert distance(np.array(record["x"]), x) < 1e-12
+
+
+def test_photons_are_counted(complex_data, tmp_path):
+    A, y, x = complex_data
+    np.savez(tmp_path / "n.npz", A=10 * A, y=np.random.default_rng(1).poisson((10 * y) ** 2))
+    done = run("solve", "n.npz", "--counts", "--out", "x.npz", cwd=tmp_path)
+    assert "estimate for noisy data" in done.stdout
+    with np.load(tmp_path / "x.npz") as saved:
+        assert saved["noise"] == 0.25
+        assert distance(saved["x"], x) < 0.02
+    assert "leave out --noise" in run("solve", "n.npz", "--counts", "--noise", 1, cwd=tmp_path).stderr

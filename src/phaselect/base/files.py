@@ -74,7 +74,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def read_npz(path: str | Path, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
     """Read the arrays of an `.npz` file, without ever unpickling; only if it holds what it must, and nothing else."""
-    with _reading(path), open(path, "rb") as stream:
+    with reading(path), open(path, "rb") as stream:
         _expect(stream, b"PK\x03\x04", path, "an .npz archive")
         with ZipFile(stream) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
@@ -93,7 +93,7 @@ def read_array(path: str | Path) -> NDArray[Any]:
     reader = readers.get(Path(path).suffix.lower())
     if reader is None:
         raise InputError(f"{path}: A and y in two files must be .npy or .csv; one .npz holds both")
-    with _reading(path):
+    with reading(path):
         return reader(path)
 
 
@@ -112,12 +112,15 @@ def _expect(stream: BinaryIO, magic: bytes, path: str | Path, kind: str) -> None
 def _read_csv(path: str | Path) -> NDArray[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # loadtxt warns on an empty file; validation says it better
-        return np.loadtxt(path, delimiter=",", dtype=np.float64, encoding="utf-8-sig")
+        try:
+            return np.loadtxt(path, delimiter=",", dtype=np.float64, encoding="utf-8-sig")
+        except ValueError:  # numbers such as 1+2j, or none at all
+            return np.loadtxt(path, delimiter=",", dtype=np.complex128, encoding="utf-8-sig")
 
 
 @contextmanager
-def _reading(path: str | Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes NumPy raise into one clear line."""
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes a library raise into one clear line."""
     try:
         yield
     except InputError:
@@ -128,7 +131,7 @@ def _reading(path: str | Path) -> Iterator[None]:
         if "allow_pickle" in str(error) or "Object arrays" in str(error):
             raise InputError(f"{path} holds Python objects, which are never loaded: save plain numbers") from None
         if "could not convert string" in str(error):
-            raise InputError(f"{path} holds something other than real numbers (a header row?): {error}") from None
+            raise InputError(f"{path} holds something other than numbers (a header row?): {error}") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path} cannot be read, or is truncated ({reason})") from None
 

@@ -35,7 +35,7 @@ class OneLineErrors(click.Group):
         except click.UsageError as error:
             code = _usage(error)
         except InputError as error:
-            code = _complain(str(error), 2)
+            code = _complain(in_options(str(error)), 2)
         except ArithmeticError as error:  # a computation that did not converge, and says so
             code = _complain(str(error), 1)
         except click.Abort:
@@ -59,7 +59,8 @@ class OneLineErrors(click.Group):
 
 def in_options(text: str) -> str:
     """A message of the library in the words of the command line: `--noise auto` instead of `noise="auto"`."""
-    return re.sub(r"""(?:solve\(A, y, )?\b(noise|rounding|prior)="?([\w.+-]*\w)"?\)?""", r"--\1 \2", text)
+    text = re.sub(r"\breal=True\b", "--real", text)
+    return re.sub(r"""(?:solve\(A, y, )?\b(noise|rounding|prior|masks)="?([\w.+-]*\w)"?\)?""", r"--\1 \2", text)
 
 
 @contextmanager

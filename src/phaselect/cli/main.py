@@ -8,6 +8,7 @@ from phaselect.cli.lazy import Entry, LazyGroup
 COMMANDS = {
     "generate": Entry("phaselect.cli.solve", "Draw a random instance: A of some kind, Gaussian x0, y = |A x0|."),
     "solve": Entry("phaselect.cli.solve", "Recover x from the magnitudes y = |A x| in a file."),
+    "image": Entry("phaselect.cli.image", "Recover a photograph from its coded diffraction patterns, simulated."),
     "demo": Entry("phaselect.cli.demo", "Run four solvers on one instance; print a table, draw the anneals."),
     "theory": Entry("phaselect.cli.theory", "What the replica theory predicts, of a Gaussian A if not told otherwise."),
     "sweep": Entry("phaselect.cli.sweeps", "Run solvers on many random instances, one row per run in a store."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from phaselect.problem.matrix_kinds import KINDS, check_parameters
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from phaselect import Result
+    from phaselect import Instance, Result
 
 
 class Noise(click.ParamType[Any]):
@@ -84,6 +85,7 @@ def _parameter(given: str) -> tuple[str, float]:
     "phaselect solve noisy.npz --noise auto",
     "phaselect solve large.npz --device gpu",
     "phaselect solve sparse.npz --prior sparse",
+    "phaselect solve A.npy photons.npy --counts",
 )
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
@@ -98,7 +100,9 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), help="Precision of A there; float32 by default.")
 @click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
+@click.option("--real", is_flag=True, help="x is real, though A is complex: then half as many measurements do.")
 @click.option("--noise", type=Noise(), help="Variance of the noise on y, if any; auto to learn it.")
+@click.option("--counts", is_flag=True, help="y holds numbers of photons: their noise is known.")
 @click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
 @click.option(
     "--prior",
@@ -116,7 +120,8 @@ def _parameter(given: str) -> tuple[str, float]:
 def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out: str | None, **options: Any) -> None:
     """Recover x from the magnitudes y = |A x| in a file.
 
-    FILE is an .npz file with arrays A and y; or give two .npy or .csv files, A then y.
+    FILE is an .npz file with arrays A and y; or give two .npy or .csv files, A then y. A may be complex, in a .csv file
+    with numbers such as 1+2j: then so is x, and the signs are phases.
 
     Exit code: 0 when a result was found, whatever its status; 2 for bad input; 130 when interrupted by Ctrl-C,
     143 by SIGTERM, with the best so far printed and written all the same.
@@ -140,11 +145,35 @@ def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out:
         context.exit(exit_code())
 
 
-def _solve(files: tuple[str, ...], device: str | None, dtype: str | None, **options: Any) -> Result:
+def _solve(
+    files: tuple[str, ...],
+    real: bool,
+    counts: bool,
+    noise: Any,
+    device: str | None,
+    dtype: str | None,
+    **options: Any,
+) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
+    problem = phaselect.load(*files)
+    if real:
+        problem = replace(problem, real=True)
+    if counts:
+        problem, noise = _with_counts(problem, noise), None
+    options |= {"noise": noise, "device": device, "dtype": dtype or "float32"}
     with progress_bar() as bar, printed_warnings():
-        return phaselect.solve(phaselect.load(*files), device=device, dtype=dtype or "float32", progress=bar, **options)
+        return phaselect.solve(problem, progress=bar, **options)
+
+
+def _with_counts(problem: Instance, noise: Any) -> Instance:
+    """The instance whose y turned out to be numbers of photons."""
+    from phaselect.solvers.solve import from_counts
+
+    if noise is not None or problem.noise is not None:
+        raise InputError("--counts says what the noise is: leave out --noise, and the array noise in the file")
+    y, variance = from_counts(problem.y, None, None)
+    return replace(problem, y=y, noise=variance)
 
 
 def _report(result: Result, out: str | None) -> None:
@@ -152,7 +181,7 @@ def _report(result: Result, out: str | None) -> None:
     lines = {
         "status": in_options(result.message),
         **rival,
-        "certified": f"{result.certificate or 'no'} (log10 impostors {result.log10_impostors:.1f})",
+        "certified": _certified(result),
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",
         **_noise(result),
@@ -161,6 +190,12 @@ def _report(result: Result, out: str | None) -> None:
     }
     for name, text in lines.items():
         click.echo(f"{name:10}{text}")
+
+
+def _certified(result: Result) -> str:
+    """What the certificate rests on; impostors are counted only among signs."""
+    counted = "" if np.isnan(result.log10_impostors) else f" (log10 impostors {result.log10_impostors:.1f})"
+    return f"{result.certificate or 'no'}{counted}"
 
 
 def _noise(result: Result) -> dict[str, str]:

@@ -175,7 +175,9 @@ def _spectrum(given: str) -> str | NDArray[Any]:
         raise InputError(
             f"--spectrum {given}: use gaussian, orthogonal, or a .npy or .csv file of squared singular values"
         )
-    return read_array(given).ravel()
+    from phaselect.problem.matrix import numbers
+
+    return numbers(read_array(given).ravel(), "--spectrum")
 
 
 @example(
