@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from phaselect.backends.host import loops
 from phaselect.equations.channels import mean_sign, measurement_posterior, misfit, output_channel_with
 from phaselect.equations.uncertainty import belief_before, slope
-from phaselect.backends.host import loops
 
 CIRCLE = np.exp(2j * np.pi * np.arange(4096) / 4096)
 CASES = pytest.mark.parametrize(
@@ -28,7 +28,9 @@ def test_the_posterior_of_a_measurement(p, tau, y, nu):
     found, variance = measurement_posterior(np.array([p], complex), tau, np.array([y]), nu)
     assert found[0] == pytest.approx(mean, rel=1e-7, abs=1e-9)
     assert variance[0] == pytest.approx(v + w @ np.abs(given - mean) ** 2, rel=1e-6)
-    assert misfit(np.array([p], complex), tau, np.array([y]), nu)[0] == pytest.approx(w @ np.abs(y * CIRCLE - p) ** 2, rel=1e-6)
+    assert misfit(np.array([p], complex), tau, np.array([y]), nu)[0] == pytest.approx(
+        w @ np.abs(y * CIRCLE - p) ** 2, rel=1e-6
+    )
 
 
 @CASES

@@ -67,7 +67,9 @@ def test_a_pair_of_products_and_a_sparse_matrix_do_as_well():
     problem = draw(3, 160)
     pair = (lambda x: problem.A @ x, lambda z: problem.A.conj().T @ z)
     for A in (pair, csr_array(problem.A), problem.A.astype(np.complex64)):
-        result = solve(A, np.abs(problem.A.astype(np.complex64) @ problem.x0) if not isinstance(A, tuple) else problem.y)
+        result = solve(
+            A, np.abs(problem.A.astype(np.complex64) @ problem.x0) if not isinstance(A, tuple) else problem.y
+        )
         assert result.status in (Status.LOCALLY_UNIQUE, Status.INEXACT)
         assert abs(np.vdot(result.x, problem.x0)) / N == pytest.approx(1, abs=1e-4)
 
@@ -75,7 +77,11 @@ def test_a_pair_of_products_and_a_sparse_matrix_do_as_well():
 def test_the_derivative_is_that_of_the_magnitudes():
     problem = draw(4, 90).normalised
     rng = np.random.default_rng(0)
-    x, d, r = rng.standard_normal(N) + 1j * rng.standard_normal(N), rng.standard_normal(N) + 0.5j, rng.standard_normal(90)
+    x, d, r = (
+        rng.standard_normal(N) + 1j * rng.standard_normal(N),
+        rng.standard_normal(N) + 0.5j,
+        rng.standard_normal(90),
+    )
     linear, left = tangent(problem, x)
     step = 1e-6
     difference = (abs(problem.forward(x + step * d)) - abs(problem.forward(x - step * d))) / (2 * step)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from phaselect.base.kernels import kernel
 from phaselect.equations.arrays import Array, namespace
 
 ABOVE = 2.249999959281, -0.5352904823298, 0.2211188968805, -2.647556096941e-2, 9.908604041429e-3, -9.462156551222e-4
@@ -41,13 +41,19 @@ def mean_phase_with(sqrt: Callable[[Any], Any], minimum: Callable[[Any, Any], An
     return mean_phase
 
 
-_of_number = kernel(inline="always")(mean_phase_with(math.sqrt, min))
+@cache
+def _compiled() -> Any:
+    """The same in one pass over arrays of NumPy; made when it is first needed."""
+    from phaselect.base.kernels import kernel
 
+    of_number = kernel(inline="always")(mean_phase_with(math.sqrt, min))
 
-@kernel(nogil=True, error_model="numpy")
-def _of_numbers(u, ratio, rest):  # type: ignore[no-untyped-def]
-    for i in range(u.size):
-        ratio[i], rest[i] = _of_number(u[i])
+    @kernel(nogil=True, error_model="numpy")
+    def of_numbers(u, ratio, rest):  # type: ignore[no-untyped-def]
+        for i in range(u.size):
+            ratio[i], rest[i] = of_number(u[i])
+
+    return of_numbers
 
 
 def mean_phase(u: Array) -> tuple[Array, Array]:
@@ -57,5 +63,5 @@ def mean_phase(u: Array) -> tuple[Array, Array]:
         found: tuple[Array, Array] = mean_phase_with(xp.sqrt, xp.minimum)(u)
         return found
     ratio, rest = np.empty_like(u), np.empty_like(u)
-    _of_numbers(u, ratio, rest)
+    _compiled()(u, ratio, rest)
     return ratio, rest

@@ -1,8 +1,9 @@
 """Which numbers x and its measurements are made of: real ones, complex ones, or a real x behind a complex A.
 
-The field is a value. Signs of real measurements become phases of complex ones; tanh, I1/I0; the rest are conjugates and
-the constants here. `A^T` is the conjugate transpose, and its real part where x is real. Means and variances are of `|.|^2`, so that one schedule serves all: the weight of a state is
-`exp(-beta mu H)`, the noise on a measurement has `E|n|^2 = nu = 1/(2 mu)`, the prior `E|x|^2 = 1/(mu lam)`.
+The field is a value. Signs of real measurements become phases of complex ones, tanh becomes I1/I0; the rest are
+conjugates and the constants here. `A^T` is the conjugate transpose, and its real part where x is real. Means and
+variances are of `|.|^2`, so that one schedule serves all: the weight of a state is `exp(-beta mu H)`, the noise on a
+measurement has `E|n|^2 = nu = 1/(2 mu)`, the prior `E|x|^2 = 1/(mu lam)`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from phaselect.equations.fields import REAL, Field
 from phaselect.equations.lanczos import Eigenvalues, quadrature
 from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
 
-
 QUANTILES = 1000
 """Eigenvalues that stand for all, of a diagonal."""
 

@@ -59,7 +59,10 @@ def vector_iteration(
     node: GaussianNode,
     prior: Prior,
 ) -> tuple[VectorBeliefs, Array]:
-    """One iteration, and what the linear part made of the measurements, z, on the way; powers: of the rows where these are uneven, as in cavity.py, else the number 1."""
+    """One iteration; and z, what the linear part made of the measurements on the way.
+
+    powers: of the rows where these are uneven, as in cavity.py, else the number 1.
+    """
     xp, m_rows, signal = namespace(y), y.shape[-1], old.signal
     precision, offset = (signal.precision, node.measure(signal.mean)) if signal else (mu * lam, 0.0)
     v = eigenvalues.mean_variance(old.g, precision, m_rows)
@@ -110,9 +113,7 @@ def noise_shown(old: VectorBeliefs, z: Array, v: Array, y: Array, powers: Array,
     return (weight * (misfit(tau * (z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()
 
 
-def noise_learned(
-    noise: Array, old: VectorBeliefs, z: Array, v: Array, y: Array, powers: Array, nu: Array
-) -> Array:
+def noise_learned(noise: Array, old: VectorBeliefs, z: Array, v: Array, y: Array, powers: Array, nu: Array) -> Array:
     """From what was learned before towards the noise shown, not all the way.
 
     tau grows with nu, by N/(M - N) of it once signs are known, and what is shown falls by as much: where that is more

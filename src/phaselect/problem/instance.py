@@ -62,7 +62,7 @@ class Instance:
     y_test: Vector | None = None
     noise: Any = None
     rounding: Any = 0.0
-    real: bool = False
+    real: Any = False
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
     row_powers: Vector = field(init=False)  # squared norms of those

@@ -64,7 +64,7 @@ class Normalised(NamedTuple):
 
     def dense(self) -> tuple[Vector, Vector]:
         """A, with its scale, and y as arrays in memory, for what looks at every entry."""
-        A = np.reshape(self.scale, (-1, 1)) * self.matrix.entries().astype(self.field.z)
+        A = np.asarray(self.scale).reshape(-1, 1) * self.matrix.entries().astype(self.field.z)
         return A, np.asarray(self.y)
 
     def with_message_pass(self, close: Array, use: Callable[[Pass], Any]) -> Any:

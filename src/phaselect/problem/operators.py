@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.arrays import Array, namespace, squared
-from phaselect.equations.fourier import Shape, masked_transforms, masked_transforms_adjoint
+from phaselect.equations.masked_transforms import Shape, masked_transforms, masked_transforms_adjoint
 from phaselect.problem.streams import Purpose, check_seed, stream
 
 Vector = NDArray[np.float64]

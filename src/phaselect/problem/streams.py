@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 
-
 MANY = 1 << 22
 
 

@@ -34,7 +34,9 @@ def suspicions(problem: Instance) -> tuple[str, ...]:
     y, norms = problem.y[kept] / problem.y[kept].max(), np.sqrt(powers / powers.max())
     if y.size < FEWEST:
         return ()
-    found = _intensities(y, norms, problem.matrix.field.beta) or _outliers(y, norms, kept)
+    found = _intensities(y, norms, problem.matrix.field.beta)
+    if not problem.normalised.matrix.solves_directly:  # Fourier transforms have bright spots of their own
+        found = found or _outliers(y, norms, kept)
     return tuple(filter(None, (found, _clipped(problem.y[kept]))))
 
 

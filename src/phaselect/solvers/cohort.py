@@ -219,7 +219,10 @@ class Cohort:
 
     def _probe(self) -> Probe:
         """A random one for each."""
-        own, points = zip(self.measurements(), self.backprojection(), strict=True), 2 if self.problem.field == REAL else 1
+        own, points = (
+            zip(self.measurements(), self.backprojection(), strict=True),
+            2 if self.problem.field == REAL else 1,
+        )
         found: Probe = self.place.spread([probes(y, back, points) for y, back in own])
         return found
 

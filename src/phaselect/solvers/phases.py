@@ -5,9 +5,9 @@ is solved instead are the equations `|A x| = y` themselves, by the method of Gau
 
     Re(S^* A d) = y - |A x|,    x <- x + d,
 
-in the least-squares sense, by conjugate gradients; or by half of d, where that fits better. The left-hand side is the derivative of the magnitudes. It does not
-see `d = i x`, the turn of all phases; where it sees everything else, no x close by fits as well. That is asked of a
-random point, which must be found again from its image.
+in the least-squares sense, by conjugate gradients; or by half of d, where that fits better. The left-hand side is the
+derivative of the magnitudes. It does not see `d = i x`, the turn of all phases; where it sees everything else, no x
+close by fits as well. That is asked of a random point, which must be found again from its image.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def tangent(problem: Normalised, x: Array) -> tuple[Linear, Array]:
     def normal(p: Array, on: Array) -> Array:
         return adjoint(forward(p))
 
-    gradients = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, problem.loops)
+    gradients: Any = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, problem.loops)
     return Linear(look, forward, adjoint, (gradients,), problem.loops), left
 
 
@@ -135,7 +135,7 @@ def in_words(found: Any, m_rows: int, n: int, complex_x: bool) -> str:
     names = ("2N", "4N - 4") if complex_x else ("N + 1", "2N - 1")
     counts = f"M = {m_rows}, where {names[0]} = {least} are needed and generic {names[1]} = {enough} are enough"
     if found.unique:
-        return f"no other x near by fits; far away nothing was looked for; {counts}"
+        return counts
     if found.unseen:
         return f"x can be changed without any magnitude noticing; {counts}"
     return f"whether another x near by fits was not found out; {counts}"

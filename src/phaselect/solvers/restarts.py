@@ -132,9 +132,9 @@ class Search:
                 if self.exact:
                     answers = polish(cohort, self._or_as_given(cohort, answers, attempt))
                     support = examined(cohort, answers, support)
-            except KeyboardInterrupt:  # only these few steps were left: a second one gets through
+            except KeyboardInterrupt:  # only these few steps were left, if signs are known: a second one gets through
                 interrupted = True
-                answers, support = finished(cohort, found, self.exact)
+                answers, support = finished(cohort, found, self.exact and cohort.problem.field == REAL)
             truths, ys = cohort.truth(answers), cohort.measurements()
             levels = np.array([self.company.noise_levels[k] for k in part])
             unknown = self.exact or attempt.solver.takes_few  # another prior has another spread

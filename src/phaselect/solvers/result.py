@@ -22,7 +22,7 @@ class Status(Enum):
     """How a run ended; the value is the message for a person."""
 
     RECOVERED = "recovered: x is certified"
-    LOCALLY_UNIQUE = "fits the data exactly, as no other x near by does: complex data have no certificate"
+    LOCALLY_UNIQUE = "fits the data exactly, as no other x near by does; complex data have no certificate"
     UNCERTIFIED = "fits the data exactly; uniqueness not shown"
     AMBIGUOUS = "fits the data exactly, and so does another x, its rival"
     INEXACT = "fits better than chance allows, but not exactly"
@@ -72,10 +72,11 @@ class Result:
     is another x that fits the data as well, where one was found; `stages` are the solvers that were tried, in order,
     and how each ended.
 
-    x and rival are in the units of the data; `signs` are phases where A is complex; `mse_y` is |signs*y - A x|^2 / M in units of mean(y^2), over rows as they
-    were weighted; `sweeps` counts work: in a sweep every sign (of every copy) is updated once; `trace` has one row per
-    look at the run; `state`, with the rest of a schedule, is a checkpoint, and `solver.run(problem, rest,
-    init=result.state)` goes on where the run stopped; `truth` has m, O and mse_x of the answer where x0 is known.
+    x and rival are in the units of the data; `signs` are phases where A is complex; `mse_y` is |signs*y - A x|^2 / M in
+    units of mean(y^2), over rows as they were weighted; `sweeps` counts work: in a sweep every sign (of every copy) is
+    updated once; `trace` has one row per look at the run; `state`, with the rest of a schedule, is a checkpoint, and
+    `solver.run(problem, rest, init=result.state)` goes on where the run stopped; `truth` has m, O and mse_x of the
+    answer where x0 is known.
 
     noise is the variance, or variances, in the units of the data, that x was computed with, 0 for exact data; noise_std
     its uncertainty where it was learned; x_std the posterior standard deviation of each entry of x, None for exact

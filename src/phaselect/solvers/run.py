@@ -155,15 +155,17 @@ def check_entries(solver: Solver, problem: Instance) -> None:
 def check_field(solver: Solver, field: Field) -> None:
     """Moves of signs do not carry over to phases."""
     if field != REAL and not solver.takes_phases:
-        raise InputError(f"{solver.name} is for signs, and A is complex: use vmp, amp or a baseline, or leave it to auto")
+        raise InputError(
+            f"{solver.name} is for signs, and A is complex: use vmp, amp or a baseline, or leave it to auto"
+        )
 
 
 def check_rows(m_rows: int, n: int, few: bool, field: Field) -> None:
     """There must be more measurements than unknowns, unless something else is known of x."""
     if field == COMPLEX and m_rows < 2 * n - (n == 1):
         raise InputError(
-            f"{m_rows} measurements, rows of zeros aside, for {n} complex unknowns: recovery is impossible in principle "
-            "below 2N; add measurements, or, if x is real, say so: real=True"
+            f"{m_rows} measurements, rows of zeros aside, for {n} complex unknowns: recovery is impossible in "
+            "principle below 2N; add measurements, or, if x is real, say so: real=True"
         )
     if m_rows <= n and not (few and field == REAL):
         raise InputError(

@@ -15,9 +15,9 @@ from phaselect.backends.host.in_memory import Operator, Stack
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, squared
 from phaselect.equations.fields import REAL_SIGNAL, field_of
-from phaselect.equations.fourier import Shape, masked_transforms, masked_transforms_adjoint
 from phaselect.equations.gaussian_node import GaussianNode, NodeByDiagonal
 from phaselect.equations.least_squares import Linear
+from phaselect.equations.masked_transforms import Shape, masked_transforms, masked_transforms_adjoint
 
 SAME = 1e-12
 """Relative difference up to which powers of patterns are the same."""
@@ -55,7 +55,7 @@ class MaskedFourier(Operator):
         return of_patterns(sizes / np.sqrt(prod(self.pattern_shape)), prod(self.pattern_shape))
 
     @property
-    def solves_directly(self) -> bool:
+    def solves_directly(self) -> bool:  # type: ignore[override]
         """Is `A^T A` diagonal?"""
         return self.diagonal is not None
 

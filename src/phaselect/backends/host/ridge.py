@@ -73,7 +73,7 @@ class SpectralRidge:
         """`U^T A x0 / |x0|^2`: coordinates of the true signed measurements; nan if x0 is, of which A is not asked."""
         if not np.isfinite(self.x0).all():
             return np.full(self.rank, np.nan)
-        return self.coordinates(self.forward(self.x0)) / np.sum(squared(self.x0))
+        return self.coordinates(self.forward(self.x0)) / float(np.sum(squared(self.x0)))
 
     def coordinates(self, v: Stack) -> Stack:
         """`c = U^T v` for one signed measurement vector, or for each row of a stack of them."""

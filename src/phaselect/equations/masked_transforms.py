@@ -10,7 +10,6 @@ from math import prod
 import numpy as np
 import scipy.fft
 
-from phaselect.base.kernels import numba
 from phaselect.equations.arrays import Array, namespace
 
 Shape = tuple[int, ...]
@@ -21,7 +20,7 @@ def masked_transforms(masks: Array, x: Array, pattern_shape: Shape) -> Array:
     lead, axes = x.shape[:-1], _last(pattern_shape)
     behind = masks * x.reshape(*lead, 1, *masks.shape[1:])
     if namespace(masks) is np:
-        threads = numba.get_num_threads()
+        threads = _threads()
         z = scipy.fft.fftn(behind, pattern_shape, axes, norm="ortho", overwrite_x=True, workers=threads)
     else:
         z = namespace(masks).fft.fftn(behind, pattern_shape, axes, norm="ortho")
@@ -34,7 +33,7 @@ def masked_transforms_adjoint(masks: Array, z: Array, pattern_shape: Shape, spar
     patterns = z.reshape(*lead, len(masks), *pattern_shape)
     inside = (..., *(slice(size) for size in masks.shape[1:]))
     if namespace(masks) is np:
-        threads = numba.get_num_threads()
+        threads = _threads()
         images = scipy.fft.ifftn(patterns, None, axes, norm="ortho", overwrite_x=spare, workers=threads)[inside]
         np.conj(images, out=images)  # in place: fresh memory takes longer than the arithmetic
         images *= masks
@@ -45,6 +44,13 @@ def masked_transforms_adjoint(masks: Array, z: Array, pattern_shape: Shape, spar
         images = xp.fft.ifftn(patterns, None, axes, norm="ortho")[inside]
         x = (xp.conj(masks) * images).sum(axis=-1 - len(pattern_shape))
     return x.reshape(*lead, prod(masks.shape[1:]))
+
+
+def _threads() -> int:
+    """As many as kernels have."""
+    from phaselect.base.kernels import numba
+
+    return int(numba.get_num_threads())
 
 
 def _last(shape: Shape) -> Shape:
