@@ -82,7 +82,7 @@ def test_spread_of_the_singular_values(table_of, monkeypatch):
     monkeypatch.setattr(spectrum_design, "CURVE", np.array([1.0, 5.0]))
     monkeypatch.setattr(spectrum_design, "CONDITIONS", (1.0, 5.0))
     monkeypatch.setattr(spectrum_design, "OFFSETS", (-0.1, 0.3))
-    monkeypatch.setattr(spectrum_design, "SIZES", {"small": ((50,), 6)})
+    monkeypatch.setattr(spectrum_design, "SIZES", {"small": ((50,), 7)})
     table = table_of(spectrum_design)
     for source in ("theory", "runs"):
         even, uneven = (table.where(source=source, condition=condition) for condition in (1.0, 5.0))
