@@ -20,11 +20,13 @@ from phaselect.backends.host.flips import field_kernel, population_kernel, spect
 from phaselect.backends.host.random import Chains, random_chains
 from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
+from phaselect.equations import signs
 from phaselect.equations.least_squares import nothing_seen
 from phaselect.experiments.revision import committed, git_revision
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers import restarts
+from phaselect.solvers.baselines.spectral import leading_eigenvector
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.loop import Loop
 from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
@@ -106,6 +108,18 @@ def in_normalised_units(problem: Instance) -> tuple[NDArray[np.float64], NDArray
     """A and y as the energy has them, for the paper's pseudo-code."""
     own = problem.normalised
     return own.scale[:, None] * problem.A, own.y
+
+
+def spectral_start(problem: Instance, weights: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+    """The leading eigenvector of the rows, weighted by these functions of y, in the units of the data."""
+    own = problem.normalised
+    found = leading_eigenvector(own, weights(own.y), np.random.default_rng(0).standard_normal(own.n))
+    return found * problem.units.x_scale
+
+
+def mse_x(problem: Instance, x: NDArray[Any]) -> float:
+    """Of an x in normalised units."""
+    return float(signs.mse_x(problem.normalised.x0, x))
 
 
 def spectral_anneal(spectral: SpectralRidge, v: NDArray[Any], mu: NDArray[Any], proposals: int, residual: bool) -> None:

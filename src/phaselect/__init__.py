@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
     from phaselect.problem.instance import Instance, load
     from phaselect.problem.schedule import Schedule
-    from phaselect.solvers.baselines import AlternatingMinimisation, ReweightedAmplitudeFlow
+    from phaselect.solvers.baselines.alternating import AlternatingMinimisation
+    from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
+    from phaselect.solvers.baselines.wirtinger_flow import WirtingerFlow
     from phaselect.solvers.belief_propagation import BeliefPropagation
     from phaselect.solvers.langevin import Langevin
     from phaselect.solvers.message_passing import AMP
@@ -43,6 +45,7 @@ __all__ = [
     "Sparse",
     "Status",
     "VectorMessagePassing",
+    "WirtingerFlow",
     "ensemble_instance",
     "ensembles",
     "gaussian_batch",
@@ -56,7 +59,7 @@ __version__ = "0.2.0.dev0"
 
 _HOMES = {
     "AMP": "phaselect.solvers.message_passing",
-    "AlternatingMinimisation": "phaselect.solvers.baselines",
+    "AlternatingMinimisation": "phaselect.solvers.baselines.alternating",
     "BeliefPropagation": "phaselect.solvers.belief_propagation",
     "Certificate": "phaselect.solvers.result",
     "DataWarning": "phaselect.base.errors",
@@ -67,13 +70,14 @@ _HOMES = {
     "PopulationAnnealing": "phaselect.solvers.population_annealing",
     "Progress": "phaselect.solvers.protocol",
     "Result": "phaselect.solvers.result",
-    "ReweightedAmplitudeFlow": "phaselect.solvers.baselines",
+    "ReweightedAmplitudeFlow": "phaselect.solvers.baselines.amplitude_flow",
     "Schedule": "phaselect.problem.schedule",
     "SimulatedAnnealing": "phaselect.solvers.simulated_annealing",
     "Solver": "phaselect.solvers.protocol",
     "Sparse": "phaselect.equations.priors",
     "Status": "phaselect.solvers.result",
     "VectorMessagePassing": "phaselect.solvers.vector_message_passing",
+    "WirtingerFlow": "phaselect.solvers.baselines.wirtinger_flow",
     "ensemble_instance": "phaselect.problem.ensembles",
     "gaussian_batch": "phaselect.problem.ensembles",
     "gaussian_instance": "phaselect.problem.ensembles",

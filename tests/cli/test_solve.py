@@ -49,7 +49,7 @@ def test_other_kinds_of_matrices(folder):
         np.testing.assert_array_equal(saved["A"], phaselect.ensembles.matrix("toeplitz", 45, 30, 4, rho=0.5))
 
 
-@pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "altmin"])
+@pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "wf", "altmin"])
 def test_every_solver_by_name_and_json(folder, solver):
     done = run("solve", "inst.npz", "--solver", solver, "--json", "--seed", 3, "--time-limit", 20, cwd=folder)
     assert done.returncode == 0, done.stderr

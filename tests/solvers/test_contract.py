@@ -23,6 +23,7 @@ from phaselect import (
     Solver,
     Status,
     VectorMessagePassing,
+    WirtingerFlow,
     gaussian_instance,
 )
 from phaselect.backends.host import passes
@@ -49,6 +50,7 @@ SOLVERS_AND_SCHEDULES = [
     (Langevin(eager=False), Schedule.fixed_product(0.75, mu_max=20, eps=0.3, steps=5, unit="iterations")),
     (AlternatingMinimisation(), Schedule.matched(mu_max=10, steps=1, unit="iterations")),
     (ReweightedAmplitudeFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),
+    (WirtingerFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),
 ]
 every_solver = pytest.mark.parametrize(
     ("solver", "schedule"), SOLVERS_AND_SCHEDULES, ids=lambda value: getattr(value, "name", None)
@@ -117,7 +119,7 @@ def test_same_seed_same_result(solver, schedule, problem):
     drawn = [solver.run(problem, schedule, seed=np.random.default_rng(8)) for _ in range(2)]
     same_state(drawn[0].state, drawn[1].state)
     assert solver.run(problem, schedule, seed=drawn[0].seed).mse_y == drawn[0].mse_y
-    if solver.name not in ("raf", "altmin"):  # those start from the data, not from a random point
+    if solver.name not in ("raf", "wf", "altmin"):  # those start from the data, not from a random point
         with pytest.raises(AssertionError):
             same_state(first.state, other.state)
 
@@ -204,7 +206,7 @@ def test_the_truth_is_a_good_start(solver, schedule):
     """From x0, or from the true signs, at low temperature nobody leaves the solution."""
     problem = gaussian_instance(40, 2.0, seed=1)
     cold = Schedule([1e6], [1e-9 if solver.name == "langevin" else 1e-6], steps=1, unit="iterations")
-    starts = [problem.x0] if solver.name in ("amp", "bp", "raf", "altmin") else [problem.x0, problem.signs]
+    starts = [problem.x0] if solver.name in ("amp", "bp", "raf", "wf", "altmin") else [problem.x0, problem.signs]
     for init in starts:
         assert solver.run(problem, cold, seed=5, init=init).certified
 
@@ -215,7 +217,7 @@ def test_time_limit(solver, schedule):
     long = replace(schedule, mu=np.full(10**6, 1e8), lam=np.full(10**6, 1e-8))
     result = solver.run(problem, long, time_limit=0.02)
     assert result.seconds < 5
-    if solver.name not in ("altmin", "raf"):  # those may come to rest before
+    if solver.name not in ("altmin", "raf", "wf"):  # those may come to rest before
         assert result.status is Status.TIME_LIMIT
         assert result.trace["seconds"][-1] >= 0.02
 

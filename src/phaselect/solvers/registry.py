@@ -179,15 +179,23 @@ def langevin(eps: float = 0.02, product: float = 0.75) -> Plan:
 
 def raf() -> Plan:
     """On the solver's own schedule, which counts iterations only."""
-    from phaselect.solvers.baselines import ReweightedAmplitudeFlow
+    from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
 
     solver: Any = ReweightedAmplitudeFlow()
     return solver, solver.default_schedule()
 
 
+def wf() -> Plan:
+    """On the solver's own schedule, which counts iterations only."""
+    from phaselect.solvers.baselines.wirtinger_flow import WirtingerFlow
+
+    solver: Any = WirtingerFlow()
+    return solver, solver.default_schedule()
+
+
 def altmin() -> Plan:
     """On the solver's own schedule, which counts iterations only."""
-    from phaselect.solvers.baselines import AlternatingMinimisation
+    from phaselect.solvers.baselines.alternating import AlternatingMinimisation
 
     solver: Any = AlternatingMinimisation()
     return solver, solver.default_schedule()
@@ -212,6 +220,7 @@ REGISTRY = {
     "pa": Recipe("population annealing", pa),
     "langevin": Recipe("Langevin dynamics", langevin),
     "raf": Recipe("reweighted amplitude flow", raf),
+    "wf": Recipe("Wirtinger flow", wf),
     "altmin": Recipe("alternating minimisation", altmin),
     "auto": Recipe("the front door, phaselect.solve", auto),
 }
