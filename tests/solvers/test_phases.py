@@ -74,6 +74,19 @@ def test_a_pair_of_products_and_a_sparse_matrix_do_as_well():
         assert abs(np.vdot(result.x, problem.x0)) / N == pytest.approx(1, abs=1e-4)
 
 
+def test_an_operator_of_pylops():
+    """Three coded patterns, as a chain of its own operators."""
+    pylops = pytest.importorskip("pylops")
+    rng = np.random.default_rng(4)
+    masks = np.exp(2j * np.pi * rng.random((3, 96)))
+    transform = pylops.signalprocessing.FFT(96, norm="ortho", dtype=np.complex128)
+    A = pylops.VStack([transform * pylops.Diagonal(mask) for mask in masks])
+    x0 = rng.standard_normal(96) + 1j * rng.standard_normal(96)
+    result = solve(A, np.abs(A @ x0))
+    assert result.status is Status.LOCALLY_UNIQUE
+    assert abs(np.vdot(result.x, x0)) == pytest.approx(np.linalg.norm(x0) ** 2)
+
+
 def test_the_derivative_is_that_of_the_magnitudes():
     problem = draw(4, 90).normalised
     rng = np.random.default_rng(0)
