@@ -63,6 +63,8 @@ SIZES = {"small": (200, 4), "paper": (1000, 10)}
 BAYES_ALPHAS = 1.4, 2.5
 DAMPING = 0.3
 SCHEDULE = Schedule.matched(mu0=5.0, mu_max=1e3, eps=0.1, steps=1, unit="iterations", hold=60)
+SHOWN = slice(None, None, 4)
+"""Of the iterations."""
 THEORY: dict[str, Any] = {"lw": 3.0, "alpha": 0.5}
 ERROR = r"error $|\hat x - x_0|^2 / |x_0|^2$"
 
@@ -82,8 +84,8 @@ def compute(context: Context) -> Columns:
         context.progress(count / len(ALPHAS))
         with one_thread():
             errors = np.array([trajectory(alpha, n, seed) for seed in range(runs)])
-        iteration = np.arange(len(SCHEDULE))
-        parts.append(_row("run", alpha=alpha, n=n, trials=runs, iteration=iteration, **_mean(errors)))
+        iteration = np.arange(len(SCHEDULE))[SHOWN]
+        parts.append(_row("run", alpha=alpha, n=n, trials=runs, iteration=iteration, **_mean(errors[:, SHOWN])))
     return stack(parts)
 
 
@@ -103,7 +105,7 @@ def evolution(alpha: float) -> dict[str, Any]:
     first = Message(*map(np.asarray, (1.0, 1.0, 1.0)))
     ensemble = Ensemble(alpha, as_spectrum("gaussian"), degrees_of_freedom(FIELD))
     found = evolve(ensemble, SCHEDULE, first=first, damping=DAMPING)
-    return _row("evolution", alpha=alpha, iteration=found["sweeps"], value=found["mse_x"])
+    return _row("evolution", alpha=alpha, iteration=found["sweeps"][SHOWN], value=found["mse_x"][SHOWN])
 
 
 def trajectory(alpha: float, n: int, seed: int) -> Array:
