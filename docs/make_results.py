@@ -78,17 +78,15 @@ def index(entries: list[Entry]) -> list[str]:
 
 
 def page(part: Part, entries: list[Entry], tables: Tables) -> list[str]:
-    """The claims of a part with what was measured, and its figures."""
+    """The claims of a part with what was measured, if it has any, and its figures."""
     rows = [
         f"| {claim.text} ({claim.where}) | {finding.measured} ([figure](#{claim.figures[0]})) "
         f"| **{finding.conclusion.value}** |"
         for claim, finding in part.own(entries)
     ]
-    return [
-        f"# {part.title}\n\n[All results](../results.md)\n\n## Claims\n",
-        *("| the paper says | we measured | verdict |", "|---|---|---|", *rows, ""),
-        *(figure(name, tables[name]) for name in part.figures),
-    ]
+    claims = ["## Claims\n", "| the paper says | we measured | verdict |", "|---|---|---|", *rows, ""] if rows else []
+    head = f"# {part.title}\n\n[All results](../results.md)\n"
+    return [head, *claims, *(figure(name, tables[name]) for name in part.figures)]
 
 
 def text_grid(grid: TextGrid) -> list[str]:

@@ -49,6 +49,17 @@ def test_other_kinds_of_matrices(folder):
         np.testing.assert_array_equal(saved["A"], phaselect.ensembles.matrix("toeplitz", 45, 30, 4, rho=0.5))
 
 
+def test_complex_instances(folder):
+    size = "--n", 30, "--alpha", 3, "--seed", 4, "--out", "c.npz"
+    done = run("generate", "--field", "complex", "--ensemble", "orthogonal", *size, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "wrote c.npz: Instance(M=90, N=30, alpha=3, complex, x0 known)\n"
+    with np.load(folder / "c.npz") as saved:
+        A = phaselect.ensembles.matrix("orthogonal", 90, 30, 4, field="complex")
+        np.testing.assert_array_equal(saved["A"], A)
+        np.testing.assert_array_equal(saved["y"], np.abs(A @ saved["x0"]))
+
+
 @pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "wf", "altmin"])
 def test_every_solver_by_name_and_json(folder, solver):
     done = run("solve", "inst.npz", "--solver", solver, "--json", "--seed", 3, "--time-limit", 20, cwd=folder)

@@ -67,6 +67,16 @@ def test_ensembles(run):
     assert "'magic' is not one of 'gaussian'" in run(*grid, "--ensemble", "magic").stderr
 
 
+def test_fields(run):
+    grid = ["sweep", "--solver", "vmp", "--n", "20", "--alpha", "4", "--field", "real,complex"]
+    grid += ["--instances", "1", "--workers", "0", "--store", "fields.db"]
+    assert run(*grid).stdout == "fields.db: 2 of 2 runs, 2 new, 0 failed\n"
+    assert json.loads(run(*grid, "--status", "--json").stdout)["field"] == ["complex", "real"]
+    found = json.loads(run("success", "fields.db", "--curves", "--json").stdout)
+    assert dict(zip(found["field"], found["p"], strict=True)) == {"complex": 1.0, "real": 1.0}
+    assert run(*grid, "--solver", "pa").stderr.startswith("phaselect: pa cannot run in the complex field: use amp")
+
+
 def test_status_has_the_options_of_the_solvers_asked_for(run):
     grid = [
         "--solver",

@@ -62,7 +62,24 @@ def test_ensembles_are_a_dimension_of_the_grid():
     assert Grid.from_dict(json.loads(json.dumps(grid.to_dict()))) == grid
     tasks = all_tasks([grid])
     assert len({task.key for task in tasks}) == 8
-    assert [task.instance for task in tasks[:3]] == [("dct", 30, 2.0, 0), ("signs", 30, 2.0, 0), ("dct", 30, 3.0, 0)]
+    on = [(task.ensemble, task.n, task.alpha, task.seed) for task in tasks[:3]]
+    assert on == [("dct", 30, 2.0, 0), ("signs", 30, 2.0, 0), ("dct", 30, 3.0, 0)]
+
+
+def test_fields_are_a_dimension_of_the_grid_that_changes_no_real_run():
+    """Neither the keys of real runs nor the record of their grids name a field."""
+    task, other = Task.of("vmp", 100, 2.2, 3), Task.of("vmp", 100, 2.2, 3, field="complex")
+    content = ["vmp", 100, 2.2, 3, [["eps", 0.1], ["product", 1.0], ["restarts", 8]], task.plan]
+    assert task.key == hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
+    assert other.key == hashlib.sha256(json.dumps([*content, "complex"]).encode()).hexdigest()[:24]
+    assert other.plan == task.plan
+    assert json.loads(other.record) == dict(task.options) | {"field": "complex"}
+    assert "field" not in Grid(("sa",), (100,), (1.2,)).to_dict()
+    grid = Grid.from_dict({"solver": "raf", "n": 30, "alpha": 2, "field": "real,complex", "instances": 1})
+    assert Grid.from_dict(json.loads(json.dumps(grid.to_dict()))) == grid
+    tasks = all_tasks([grid])
+    assert [task.field for task in tasks] == ["complex", "real"]
+    assert len({task.instance for task in tasks}) == 2
 
 
 def test_an_option_of_one_solver_leaves_the_keys_of_the_others(monkeypatch):
@@ -216,6 +233,10 @@ def test_the_papers_sizes():
         ({"solver": "amp", "n": 100, "alpha": 1.2, "ensemble": "magic"}, "ensemble = 'magic': give names of gaussian"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "ensemble": 5}, "ensemble = 5: give names, such as gaussian"),
         ({"solver": "amp", "n": 100, "alpha": 1.2, "ensemble": []}, "ensemble = nothing"),
+        ({"solver": "amp", "n": 100, "alpha": 2.2, "field": "whole"}, "field = 'whole': give names of real, complex"),
+        ({"solver": "amp", "n": 100, "alpha": 2.2, "field": "complex", "ensemble": "dct"}, "ensemble dct is real"),
+        ({"solver": "amp", "n": 100, "alpha": 1.9, "field": "complex"}, "alpha = 1.9: complex fields need 2"),
+        ({"solver": ["vmp", "pa"], "n": 100, "alpha": 2.2, "field": "complex"}, "pa cannot run in the complex field"),
         (5, "write a table"),
         ({"solver": "amp", "n": 3, "alpha": 1.01}, "no more measurements than unknowns"),
     ],

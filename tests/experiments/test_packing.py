@@ -65,6 +65,13 @@ def test_a_batch_and_a_mean_time_are_of_one_ensemble():
     assert [times.expected(task) for task in tasks[:2]] == [7.0, packing.PACK_SECONDS]
 
 
+def test_complex_batches_have_half_as_many_members():
+    tasks = all_tasks([Grid(("amp",), (20,), (2.5,), instances=40, field=("real", "complex"))])
+    packs = list(Batches("cpu", host_bytes=20 * 10 * 2.5 * 20**2).packs(tasks, Times({})))
+    assert sorted((pack[0].field, len(pack)) for pack in packs) == [("complex", 10)] * 4 + [("real", 20)] * 2
+    assert all(len({task.field for task in pack}) == 1 for pack in packs)
+
+
 def test_a_sweep_of_batches_that_stops_early_has_covered_the_grid_evenly():
     """Rounds of one batch for every point; in a round all curves go through alpha coarse to fine, small n first."""
     packs = list(Batches("cpu", size=10).packs(all_tasks([GRID]), Times({})))

@@ -60,6 +60,17 @@ def test_rows_of_several_ensembles(tmp_path, rows):
     assert sorted(count for count, _ in times.values()) == [1, 4]
 
 
+def test_rows_of_both_fields(tmp_path, rows):
+    """A row that names none, as all did once, is real."""
+    others = run_pack(Grid(("amp",), (20,), (3.0,), instances=1, field=("complex",)).tasks())
+    with Store(tmp_path / "runs.db") as store:
+        store.add([*rows, *others])
+        table = store.table()
+    assert sorted(table["field"].tolist()) == ["complex"] + ["real"] * 4
+    assert set(table["ensemble"].tolist()) == {"gaussian"}
+    assert table.where(field="complex")["status"][0] == "LOCALLY_UNIQUE"
+
+
 def test_times_are_of_one_device(tmp_path, rows):
     """A pack is cut by the times of the device that it goes to."""
     seconds = [1.0, 3.0, 0.25, 9.0]

@@ -25,7 +25,7 @@ ALPHAS = np.round(np.arange(1.1, 1.476, 0.025), 3)
 def rows(outcomes, alphas=ALPHAS, seconds=1.0, **parameters):
     """A table as a store gives it; `outcomes` has a line for each instance and a column for each alpha."""
     count = outcomes.size
-    fixed = {"solver": "amp", "ensemble": "gaussian", "n": 100, "plan": "plan-0", "device": ""}
+    fixed = {"solver": "amp", "ensemble": "gaussian", "field": "real", "n": 100, "plan": "plan-0", "device": ""}
     fixed |= dict.fromkeys(OPTIONS, math.nan) | {"eps": 0.1, "product": 1.0} | parameters
     columns = {name: np.array([value] * count) for name, value in fixed.items()}
     columns["alpha"] = np.tile(alphas, len(outcomes))
@@ -92,6 +92,14 @@ def test_runs_of_another_ensemble_are_another_curve():
     other = rows(np.ones((4, 1), dtype=bool), alphas=np.array([1.2]), ensemble="toeplitz")
     found = success_table(together([gaussian, other]))
     assert dict(zip(found["ensemble"], found["p"], strict=True)) == {"gaussian": 0.0, "toeplitz": 1.0}
+
+
+def test_runs_in_another_field_are_another_curve():
+    real, other = (
+        rows(np.full((4, 1), it == "complex"), alphas=np.array([2.2]), field=it) for it in ("real", "complex")
+    )
+    found = success_table(together([real, other]))
+    assert dict(zip(found["field"], found["p"], strict=True)) == {"real": 0.0, "complex": 1.0}
 
 
 def test_midpoint_is_the_maximum_of_the_likelihood():

@@ -198,7 +198,7 @@ def test_only_what_is_missing_is_computed(tmp_path):
 
 def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
     path = tmp_path / "runs.db"
-    warm_up("raf")
+    warm_up("raf", "real")
     sound = ReweightedAmplitudeFlow.run
 
     def stumbling(self, problem, schedule, *, seed):
@@ -232,7 +232,7 @@ def test_one_svd_serves_all_solvers_on_an_instance_and_each_is_charged_for_it(mo
 
     solvers = ("altmin", "sa", "raf", "amp")
     for solver in solvers:
-        warm_up(solver)
+        warm_up(solver, "real")
     count = []
     decompose = module.decompose
 
@@ -265,7 +265,7 @@ def test_rows_say_what_was_run():
 
 
 def test_a_run_is_on_the_ensemble_of_its_task(monkeypatch):
-    """In a batch, too; and on an array, whatever the kind."""
+    """In a batch, too, and in its field; and on an array, whatever the kind."""
     tasks = [Task.of("raf", 20, 4.0, 0, kind) for kind in ("gaussian", "sparse", "dct")]
     seen = []
     run = ReweightedAmplitudeFlow.run
@@ -274,19 +274,19 @@ def test_a_run_is_on_the_ensemble_of_its_task(monkeypatch):
         "run",
         lambda self, problem, *more, **options: seen.append(problem.A) or run(self, problem, *more, **options),
     )
-    warm_up("raf")
+    warm_up("raf", "real")
     seen.clear()
     run_pack(tasks)
     for A, task in zip(seen, tasks, strict=True):
         np.testing.assert_array_equal(A, ensembles.matrix(task.ensemble, 80, 20, 0))
     monkeypatch.setattr(AMP, "run_batch", lambda self, problems, *_, **__: seen.append(problems[0].A) or [])
     with pytest.raises(ValueError, match="zip"):
-        run_on_device([Task.of("amp", 20, 4.0, 0, "toeplitz")], "cpu")
-    np.testing.assert_array_equal(seen[-1], ensembles.matrix("toeplitz", 80, 20, 0))
+        run_on_device([Task.of("amp", 20, 4.0, 0, "toeplitz", "complex")], "cpu")
+    np.testing.assert_array_equal(seen[-1], ensembles.matrix("toeplitz", 80, 20, 0, field="complex"))
 
 
 def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
-    warm_up("raf")
+    warm_up("raf", "real")
     sound = ReweightedAmplitudeFlow.run
     monkeypatch.setattr(
         ReweightedAmplitudeFlow,

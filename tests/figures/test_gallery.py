@@ -210,6 +210,7 @@ def test_analysis_of_a_curve_without_a_threshold():
             "n": np.full(4, 50),
             **{name: np.full(4, np.nan) for name in OPTIONS},
             "ensemble": np.full(4, "gaussian"),
+            "field": np.full(4, "real"),
             "plan": np.full(4, "plan-0"),
             "device": np.full(4, ""),
             "alpha": np.array([1.1, 1.1, 1.2, 1.2]),

@@ -6,7 +6,7 @@ import pytest
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import InProcess
 from phaselect.experiments.grid import Grid, preset
-from phaselect.figures import collapse, ensembles, gallery, growth, priors, spectrum_design
+from phaselect.figures import collapse, complex_success, ensembles, gallery, growth, priors, spectrum_design
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import draw
 from phaselect.figures.style import GREY
@@ -124,3 +124,33 @@ def test_growth_of_times(table_of, monkeypatch):
         "regression, $N^{3.00}$",
         "SVD, $N^{2.50}$",
     ]
+
+
+def test_complex_runs_over_their_theory(tmp_path, monkeypatch):
+    """Far above the threshold all are recovered; runs that are told something of z0 follow state evolution."""
+    monkeypatch.setattr(complex_success, "ALPHAS", (1.6, 3.0))
+    monkeypatch.setattr(complex_success, "SIZES", {"small": (120, 4)})
+    grids = [
+        Grid(("amp", "vmp"), (40,), (4.0,), 3, options={"restarts": (0,)}, field=("complex",)),
+        Grid(("vmp",), (40,), (4.0,), 3, options={"restarts": (8,)}, ensemble=("orthogonal",), field=("complex",)),
+    ]
+    monkeypatch.setattr(gallery, "preset", lambda name, scale: grids)
+    table = gallery.Studio(store=tmp_path / "runs.db", executor=InProcess()).table("complex_success")
+    shares = table.where(source="share")
+    curves = zip(*(shares[name].tolist() for name in ("ensemble", "solver", "restarts")), strict=True)
+    assert set(curves) == {("gaussian", "amp", 0), ("gaussian", "vmp", 0), ("orthogonal", "vmp", 8)}
+    assert (shares["value"] == 1).all()
+    np.testing.assert_allclose(table.where(source="threshold")["value"], [2.027, 2.264], atol=1e-3)
+    for alpha, atol in ((1.6, 0.15), (3.0, 0.05)):
+        runs, theory = (table.where(source=source, alpha=alpha) for source in ("run", "evolution"))
+        assert (runs["iteration"] == theory["iteration"]).all()
+        np.testing.assert_allclose(runs["value"], theory["value"], atol=atol)
+        assert (runs["low"] < runs["value"]).all()
+    bayes = table.where(source="bayes")
+    assert np.interp(1.6, bayes["alpha"], bayes["value"]) == pytest.approx(theory_at_rest(table, 1.6), abs=0.005)
+    figure = draw("complex_success", table)
+    assert [panel.get_title(loc="left")[:3] for panel in figure.axes] == ["(a)", "(b)", "(c)", "(d)"]
+
+
+def theory_at_rest(table, alpha):
+    return table.where(source="evolution", alpha=alpha)["value"][-1]

@@ -46,9 +46,26 @@ def test_power_meter_without_noise_reports_the_same_magnitudes():
     np.testing.assert_allclose(by_abs.y, by_square.y, rtol=1e-12)
 
 
+def test_complex_instances():
+    problem = gaussian_instance(300, 2.3, seed=3, signal_variance=2.5, field="complex")
+    assert np.vdot(problem.x0, problem.x0).real == pytest.approx(300 * 2.5, rel=1e-12)
+    assert abs(np.sum(problem.x0**2)) < 0.2 * 300 * 2.5  # either part has half of it
+    np.testing.assert_array_equal(problem.y, np.abs(problem.A @ problem.x0))
+    np.testing.assert_array_equal(problem.y_test, np.abs(problem.A_test @ problem.x0))
+    power = gaussian_instance(100, 20.0, seed=3, field="complex", activation="square", noise=1e-4)
+    clean = np.abs(power.A @ power.x0) ** 2
+    assert np.var((power.y**2 - clean)[clean > 0.2]) == pytest.approx(1e-4, rel=0.15)
+    sparse = gaussian_instance(300, 2.3, seed=3, density=0.1, field="complex")
+    assert np.mean(sparse.x0 != 0) == pytest.approx(0.1, abs=0.06)
+    other = gaussian_instance(300, 2.3, seed=3)
+    assert not np.isin(problem.A.real, other.A).any()  # as far as a seed goes, another instance
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"field": "complex", "nonnegative": True}, "nonnegative signals are real"),
+        ({"field": 2}, "field 2: use one of real, complex"),
         ({"n": 0}, "n = 0"),
         ({"n": 2.5}, "n = 2.5"),
         ({"alpha": 0.001}, "there must be a measurement"),

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from phaselect import InputError, ensemble_instance, ensembles, gaussian_instance
-from phaselect.problem.matrix_kinds import KINDS
+from phaselect.problem.matrix_kinds import KINDS, can_be_complex
 
 M, N = 400, 40
 HEAVY = {"student_t", "uneven_rows", "uneven_columns"}
@@ -101,6 +101,40 @@ def test_a_given_spectrum():
 def test_rows_of_a_circulant_are_shifts_of_one_another():
     rows = drawn("circulant", N)
     assert all(any(np.array_equal(np.roll(rows[0], k), row) for k in range(N)) for row in rows)
+
+
+# ------------------------------------------------------------------ complex ones
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if can_be_complex(kind)])
+def test_complex_kinds_have_the_moments_of_real_ones(kind):
+    """Rows of unit mean square, and phases without a preferred direction."""
+    steady = {"spread": 0.1} if kind.startswith("uneven") else {}
+    A = drawn(kind, field="complex", **steady)
+    assert A.shape == (M, N)
+    assert A.dtype == np.complex128
+    power = np.mean(np.abs(A) ** 2)
+    assert N * power == pytest.approx(1, abs=0.15)
+    assert abs(np.mean(A**2)) < 0.1 * power
+    np.testing.assert_array_equal(drawn(kind, field="complex", **steady), A)
+    np.testing.assert_array_equal(drawn(kind, field="real", **steady), drawn(kind, **steady))
+
+
+def test_complex_columns_are_unitary_in_uniform_directions():
+    A, B = drawn("orthogonal", field="complex"), drawn("orthogonal", 30, 40, field="complex")
+    np.testing.assert_allclose(A.conj().T @ A, M / N * np.eye(N), atol=1e-12)
+    np.testing.assert_allclose(B @ B.conj().T, np.eye(30), atol=1e-12)
+    first = [drawn("orthogonal", 6, 3, seed=seed, field="complex")[0, 0] for seed in range(60)]
+    assert 15 < np.sum(np.real(first) > 0) < 45  # LAPACK's phases alone make it negative
+    values = np.linspace(3, 0, N)
+    np.testing.assert_allclose(np.linalg.svd(drawn("spectrum", values=values, field="complex"))[1], values, atol=1e-12)
+
+
+def test_kinds_without_a_complex_version_say_so():
+    with pytest.raises(InputError, match=r"ensemble dct is real: .* gaussian, orthogonal, .* can be complex"):
+        drawn("dct", field="complex")
+    with pytest.raises(InputError, match="field 'whole': use one of real, complex"):
+        drawn("gaussian", field="whole")
 
 
 # ------------------------------------------------------------------ sparse matrices and cosine transforms

@@ -16,7 +16,7 @@ from phaselect.cli.console import check_writable, example, in_options, printed_w
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
-from phaselect.problem.matrix_kinds import KINDS, check_parameters
+from phaselect.problem.matrix_kinds import FIELDS, KINDS, check_parameters
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Noise(click.ParamType[Any]):
     "phaselect generate --n 400 --alpha 1.25 --seed 0 --out inst.npz",
     "phaselect generate --ensemble toeplitz --n 400 --alpha 1.5 --parameter rho=0.5 --out correlated.npz",
     "phaselect generate --n 400 --alpha 0.9 --density 0.1 --out sparse.npz",
+    "phaselect generate --n 200 --alpha 2.3 --field complex --out complex.npz",
 )
 @click.command()
 @click.option("--n", type=int, required=True, help="Number of unknowns.")
@@ -45,6 +46,7 @@ class Noise(click.ParamType[Any]):
     "--ensemble", type=Names(lambda: KINDS), default="gaussian", show_default=True, help="Kind of the matrix."
 )
 @click.option("--parameter", multiple=True, metavar="NAME=NUMBER", help="Of that kind, as rho=0.5; may be repeated.")
+@click.option("--field", type=Names(lambda: FIELDS), default="real", show_default=True, help="Of A and x0.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--signal-variance", type=float, default=1.0, show_default=True, help="|x0|^2 / n.")
 @click.option("--density", type=float, default=1.0, show_default=True, help="Fraction of nonzero entries of x0.")

@@ -14,7 +14,7 @@ from phaselect.cli.console import OUT_OF_TIME, check_writable, emit, example
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
-from phaselect.problem.matrix_kinds import KINDS
+from phaselect.problem.matrix_kinds import FIELDS, KINDS
 from phaselect.solvers.registry import OPTIONS, REGISTRY
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def solver_options(command: Any) -> Any:
     "phaselect sweep --preset sa --scale paper --store runs.db --scheduler tcp://login1:8786",
     "phaselect sweep --solver amp --n 3200 --alpha 1.1:1.2:0.01 --instances 100 --store runs.db --device gpu",
     "phaselect sweep --solver amp,pa --n 200 --alpha 1.4 --ensemble gaussian,toeplitz,dct --store runs.db",
+    "phaselect sweep --solver amp,vmp --n 200 --alpha 2:2.5:0.1 --field complex --store runs.db",
     "phaselect sweep --config sweep.toml --store runs.db",
     "phaselect sweep --status --store runs.db",
 )
@@ -96,6 +97,7 @@ def solver_options(command: Any) -> Any:
 @click.option(
     "--ensemble", type=Names(lambda: KINDS, several=True), help="Kinds of matrices, A,B,C; gaussian by default."
 )
+@click.option("--field", type=Names(lambda: FIELDS, several=True), help="real, complex or both; real by default.")
 @solver_options
 @click.option("--instances", type=int, help="Instances at each point; 20 by default.")
 @click.option("--seed", type=int, help="Seed of the first instance, 0 by default; the others follow.")

@@ -5,17 +5,19 @@ solver = ["amp", "pa"]
 n = [100, 200]
 alpha = "1.1:1.475:0.025"
 ensemble = "toeplitz"  # a kind of matrix, or several; gaussian by default
+field = "complex"      # of A and of the signal, or both fields; real by default
 eps = [0.1, 0.01]      # an option, for the solvers that have it; the registry of solvers lists them
 instances = 100        # seeds 0 to 99; seed = 100 goes on from there
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import product as combinations
@@ -27,25 +29,26 @@ import numpy as np
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
 from phaselect.base.ranges import number_range
-from phaselect.problem.matrix_kinds import KINDS, check_kind, is_kind
+from phaselect.problem.matrix_kinds import FIELDS, KINDS, check_field, check_kind, is_kind
 from phaselect.solvers.registry import OPTIONS, REGISTRY, Recipe, recipe
 
-CURVE = ("solver", "ensemble", "n", *OPTIONS, "plan")
+GAUSSIAN, REAL, COMPLEX = "gaussian", "real", "complex"
+USUAL = {"ensemble": GAUSSIAN, "field": REAL}
+"""What a run is on that names nothing else: neither its key nor what a store keeps of it does."""
+CURVE = ("solver", *USUAL, "n", *OPTIONS, "plan")
 """The columns that tell one curve of success against alpha from another."""
 LARGEST_N, LARGEST_ALPHA, LARGEST_SEED, MOST_RUNS = 10_000_000, 1e6, 2**63, 1_000_000
 """Beyond these no run would end, no store could hold its number, or the list of runs would not fit into memory."""
 Options = tuple[tuple[str, float], ...]
 """Names and values, sorted by name."""
-GAUSSIAN = "gaussian"
-"""The ensemble of a run that names none: neither its key nor what a store keeps of it does."""
 
 
 @dataclass(frozen=True)
 class Task:
     """One solver, with all the options it has, on one instance. `seed` draws the instance and the run.
 
-    >>> Task.of("sa", 100, 1.3, seed=0, eps=0.1)
-    Task(solver='sa', n=100, alpha=1.3, seed=0, options=(('eps', 0.1), ('product', 1.0)), ensemble='gaussian')
+    >>> Task.of("sa", 100, 1.3, seed=0, eps=0.1).record
+    '{"eps": 0.1, "product": 1.0}'
     """
 
     solver: str
@@ -54,24 +57,35 @@ class Task:
     seed: int
     options: Options
     ensemble: str = GAUSSIAN
+    field: str = REAL
 
     @classmethod
-    def of(cls, solver: str, n: int, alpha: float, seed: int, ensemble: str = GAUSSIAN, **options: float) -> Task:
+    def of(
+        cls,
+        solver: str,
+        n: int,
+        alpha: float,
+        seed: int,
+        ensemble: str = GAUSSIAN,
+        field: str = REAL,
+        **options: float,
+    ) -> Task:
         """The options that are not given have their defaults; 2 and 2.0 are the same run."""
         check_kind(ensemble)
+        check_field(field, ensemble)
         recipe(solver).check(options)
         every = sorted((recipe(solver).options | options).items())
         exact = tuple((name, int(value) if OPTIONS[name].whole else float(value)) for name, value in every)
-        return cls(solver, int(n), float(alpha), int(seed), exact, ensemble)
+        return cls(solver, int(n), float(alpha), int(seed), exact, ensemble, field)
 
     @property
     def record(self) -> str:
-        """The options as a store keeps them, and with them the ensemble if it is not the Gaussian one."""
-        return json.dumps(dict(self.options) | self._named_ensemble)
+        """The options as a store keeps them, and with them ensemble and field if they are not the usual ones."""
+        return json.dumps(dict(self.options) | self._unusual)
 
     @property
-    def _named_ensemble(self) -> dict[str, str]:
-        return {} if self.ensemble == GAUSSIAN else {"ensemble": self.ensemble}
+    def _unusual(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name, usual in USUAL.items() if getattr(self, name) != usual}
 
     @property
     def plan(self) -> str:
@@ -82,16 +96,16 @@ class Task:
     def key(self) -> str:
         """The name of this run in a store. Another default makes another key; an option of another solver does not."""
         content = [self.solver, self.n, self.alpha, self.seed, self.options, self.plan]
-        return _digest([*content, *self._named_ensemble.values()])[:24]
+        return _digest([*content, *self._unusual.values()])[:24]
 
     @property
-    def instance(self) -> tuple[str, int, float, int]:
-        """Ensemble, n, alpha and seed: tasks that agree in these run on the same A."""
-        return self.ensemble, self.n, self.alpha, self.seed
+    def instance(self) -> tuple[str, str, int, float, int]:
+        """Ensemble, field, n, alpha and seed: tasks that agree in these run on the same A."""
+        return self.ensemble, self.field, self.n, self.alpha, self.seed
 
     @property
     def kind(self) -> tuple[str, int, str, str]:
-        """Solver, n, options with the ensemble, and plan: what settles how long a run takes."""
+        """Solver, n, options with ensemble and field, and plan: what settles how long a run takes."""
         return self.solver, self.n, self.record, self.plan
 
 
@@ -118,7 +132,7 @@ def _content(value: Any) -> Any:
 class Grid:
     """Every combination of its values, on instances `seed` to `seed + instances - 1`.
 
-    ensemble: kinds of matrices, see `phaselect.ensembles`.
+    ensemble: kinds of matrices, see `phaselect.ensembles`. field: "real", "complex" or both.
     options: values by name, for the solvers that have the option; one that is not given has each solver's default.
 
     >>> len(Grid(("amp", "raf"), n=(100,), alpha=(1.2, 1.3), instances=10, options={"eps": (0.1, 0.01)}).tasks())
@@ -130,14 +144,20 @@ class Grid:
     alpha: tuple[float, ...]
     instances: int = 20
     seed: int = 0
-    options: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
     ensemble: tuple[str, ...] = (GAUSSIAN,)
+    field: tuple[str, ...] = (REAL,)
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.solver if name not in REGISTRY]
         if unknown or not self.solver:
             raise InputError(f"solver {', '.join(unknown) or 'missing'}: use one of {', '.join(REGISTRY)}")
         _check("ensemble", self.ensemble, is_kind, f"names of {', '.join(KINDS)}")
+        _check(
+            "field", self.field, lambda name: isinstance(name, str) and name in FIELDS, f"names of {', '.join(FIELDS)}"
+        )
+        for kind, name in combinations(self.ensemble, self.field):
+            check_field(name, kind)
         _check("n", self.n, lambda value: is_count(value, 2) and value <= LARGEST_N, f"whole numbers, 2 to {LARGEST_N}")
         _check("alpha", self.alpha, lambda value: is_number(value) and 1 < value <= LARGEST_ALPHA, "numbers above 1")
         for name, values in self.options.items():
@@ -147,20 +167,32 @@ class Grid:
         if not is_count(self.instances, 1) or not is_count(self.seed) or self.seed + self.instances > LARGEST_SEED:
             raise InputError("instances must be a whole number from 1 on, and seed one from 0 on, below 2^63")
         of_an_instance = sum(1 for name in self.solver for _ in self._options(name))
-        runs = self.instances * len(self.ensemble) * len(self.n) * len(self.alpha) * of_an_instance
+        matrices = len(self.ensemble) * len(self.field) * len(self.n) * len(self.alpha)
+        runs = self.instances * matrices * of_an_instance
         if runs > MOST_RUNS:
             raise InputError(f"this grid has {runs} runs: ask for {MOST_RUNS} at most")
         if round(min(self.alpha) * min(self.n)) <= min(self.n):
             raise InputError(
                 f"alpha = {min(self.alpha):g} with n = {min(self.n)} rounds to no more measurements than unknowns"
             )
+        if COMPLEX in self.field:
+            self._check_complex()
+
+    def _check_complex(self) -> None:
+        """Solvers that choose phases, on enough measurements."""
+        of_signs = [name for name in self.solver if not takes_phases(name)]
+        if of_signs:
+            able = ", ".join(filter(takes_phases, REGISTRY))
+            raise InputError(f"{', '.join(of_signs)} cannot run in the complex field: use {able}")
+        if min(round(min(self.alpha) * n) - 2 * n for n in self.n) < 0:
+            raise InputError(f"alpha = {min(self.alpha):g}: complex fields need 2 measurements per unknown, or more")
 
     def tasks(self) -> list[Task]:
         """All runs of the grid."""
         return [
-            Task.of(solver, n, alpha, self.seed + k, ensemble, **options)
-            for k, n, alpha, ensemble, solver in combinations(
-                range(self.instances), self.n, self.alpha, self.ensemble, self.solver
+            Task.of(solver, n, alpha, self.seed + k, ensemble, field, **options)
+            for k, n, alpha, ensemble, field, solver in combinations(
+                range(self.instances), self.n, self.alpha, self.ensemble, self.field, self.solver
             )
             for options in self._options(solver)
         ]
@@ -171,8 +203,8 @@ class Grid:
             yield dict(zip(given, chosen, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON and as in a TOML file; Gaussian matrices are not worth a word."""
-        unsaid = {"options", *(["ensemble"] if self.ensemble == (GAUSSIAN,) else [])}
+        """Plain lists and numbers, ready for JSON and as in a TOML file; what is usual is not worth a word."""
+        unsaid = {"options", *(name for name, usual in USUAL.items() if getattr(self, name) == (usual,))}
         own = {it.name: getattr(self, it.name) for it in fields(self) if it.name not in unsaid}
         return own | dict(self.options)
 
@@ -181,7 +213,7 @@ class Grid:
         """From a table of a TOML file; lists may be written as single values or as ranges, "1.1:1.5:0.1"."""
         if not isinstance(record, Mapping):
             raise InputError("grid: write a table [[grid]] with solver, n and alpha")
-        known = ("solver", "n", "alpha", "ensemble", "instances", "seed", *OPTIONS)
+        known = ("solver", "n", "alpha", *USUAL, "instances", "seed", *OPTIONS)
         unknown = sorted(set(record) - set(known))
         missing = sorted({"solver", "n", "alpha"} - set(record))
         if unknown or missing:
@@ -194,6 +226,7 @@ class Grid:
             _numbers(record["alpha"], "alpha"),
             **{name: record[name] for name in ("instances", "seed") if name in record},
             ensemble=_names(record.get("ensemble", GAUSSIAN), "ensemble", KINDS),
+            field=_names(record.get("field", REAL), "field", FIELDS),
             options={
                 name: _numbers(record[name], name, option.whole) for name, option in OPTIONS.items() if name in record
             },
@@ -206,7 +239,13 @@ def all_tasks(grids: Sequence[Grid]) -> list[Task]:
     A sweep that stops early has then done the same share of every curve.
     """
     tasks = dict.fromkeys(task for grid in grids for task in grid.tasks())
-    return sorted(tasks, key=lambda task: (task.seed, task.n, task.alpha, task.ensemble))
+    return sorted(tasks, key=lambda task: (task.seed, task.n, task.alpha, task.ensemble, task.field))
+
+
+def takes_phases(solver: str) -> bool:
+    """Can it run in the complex field? The front door, whose stages have schedules of their own, picks what can."""
+    made, schedule = REGISTRY[solver].plan()
+    return schedule is None or bool(made.takes_phases)
 
 
 def load_grids(path: str | Path) -> list[Grid]:

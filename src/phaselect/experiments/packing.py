@@ -16,6 +16,7 @@ from phaselect.base.errors import InputError
 from phaselect.experiments.grid import Task
 from phaselect.experiments.runs import Pack, run_on_device, run_pack
 from phaselect.experiments.store import FAILED, Row
+from phaselect.problem.matrix_kinds import FIELDS
 from phaselect.solvers.registry import REGISTRY
 
 PACK_SECONDS = 1.0
@@ -161,7 +162,7 @@ class Batches:
 
     def _members(self, task: Task) -> int:
         """As many as fit into the memory of the host."""
-        each = 10 * task.alpha * task.n**2  # bytes of A and of the test set
+        each = 10 * FIELDS[task.field].reals * task.alpha * task.n**2  # bytes of A and of the test set
         return max(1, min(self.size, int(self.host_bytes / each)))
 
     def run(self, pack: Pack) -> list[Row]:

@@ -43,7 +43,7 @@ def run_pack(pack: Pack) -> list[Row]:
 
 def instance_of(task: Task) -> Instance:
     """What a task runs on: an array, whatever its solver, so that a row means the same wherever it was run."""
-    return ensemble_instance(task.ensemble, task.n, task.alpha, seed=task.seed, dense=True)
+    return ensemble_instance(task.ensemble, task.n, task.alpha, seed=task.seed, dense=True, field=task.field)
 
 
 def _decomposed(problem: Instance, tasks: Sequence[Task]) -> tuple[Instance, float]:
@@ -62,7 +62,7 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
     svd_seconds: what the SVD took that the solver finds done, counted as its own.
     """
     try:
-        warm_up(task.solver)
+        warm_up(task.solver, task.field)
         began = time.perf_counter()
         result = REGISTRY[task.solver].run(problem, task.seed, **dict(task.options))
     except Exception as error:
@@ -102,9 +102,9 @@ def run_on_device(pack: Pack, device: str) -> list[Row]:
 
 
 @cache
-def warm_up(solver: str) -> None:
+def warm_up(solver: str, field: str) -> None:
     """Run a solver once on a tiny instance, so that loading its kernels is not timed as part of a run."""
-    whole(REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0), 0))
+    whole(REGISTRY[solver].run(gaussian_instance(20, 6.0, seed=0, field=field), 0))
 
 
 def failed(task: Task, error: BaseException) -> Row:

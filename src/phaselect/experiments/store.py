@@ -23,7 +23,7 @@ import numpy as np
 from phaselect.base import locks
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, Table
-from phaselect.experiments.grid import GAUSSIAN, Grid
+from phaselect.experiments.grid import USUAL, Grid
 from phaselect.solvers.registry import OPTIONS
 
 APPLICATION_ID = 0x50484153  # "PHAS", in the header of the file
@@ -35,7 +35,7 @@ COLUMNS = {
     "n": "INTEGER NOT NULL",
     "alpha": "REAL NOT NULL",
     "seed": "INTEGER NOT NULL",
-    "options": "TEXT NOT NULL",  # as JSON: those that the solver has, and the ensemble if it is not gaussian
+    "options": "TEXT NOT NULL",  # as JSON: those that the solver has; ensemble and field if they are not the usual ones
     "plan": "TEXT NOT NULL",  # a digest of what they come to
     "status": "TEXT NOT NULL",
     "m": "REAL",
@@ -129,7 +129,7 @@ class Store:
             self._connection.executemany(statement, [{name: _plain(row[name]) for name in COLUMNS} for row in rows])
 
     def table(self) -> Table:
-        """All rows, in the order of their parameters, a column for the ensemble and for each option; or nan."""
+        """All rows, in the order of their parameters, a column for ensemble, field and each option; or nan."""
         order = "solver, n, options, plan, alpha, seed"
         columns: Columns = {}
         with _explained(self.path):
@@ -297,12 +297,12 @@ def _plain(value: Any) -> Any:
 
 
 def _spread(texts: list[str]) -> Columns:
-    """Ensembles, and a column for each option; those of the registry always, so that all tables can be stacked."""
+    """Ensemble, field, and a column for each option; all of the registry, so that all tables can be stacked."""
     options = [json.loads(text) for text in texts]
-    ensembles = [row.pop("ensemble", GAUSSIAN) for row in options]
+    named = {name: _column([row.pop(name, usual) for row in options], "TEXT") for name, usual in USUAL.items()}
     names = dict.fromkeys([*OPTIONS, *(name for row in options for name in row)])
     numbers = {name: _column([row.get(name) for row in options], "REAL") for name in names}
-    return {"ensemble": _column(ensembles, "TEXT")} | numbers
+    return named | numbers
 
 
 def _column(values: list[Any], kind: str) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from phaselect.base.checks import check_seconds
 from phaselect.base.tables import Columns, stack
 from phaselect.experiments.executors import Executor, InProcess, Processes
-from phaselect.experiments.grid import GAUSSIAN, Grid, all_tasks
+from phaselect.experiments.grid import USUAL, Grid, all_tasks
 from phaselect.experiments.packing import Packing, SingleRuns, Times
 from phaselect.experiments.runs import Pack, failed
 from phaselect.experiments.store import FAILED, Row, Store
@@ -118,15 +118,15 @@ def status(grids: Sequence[Grid], store: str | Path) -> Columns:
     counts: dict[Any, list[int]] = defaultdict(lambda: [0, 0, 0])
     for task in tasks:
         place = 2 if task.key not in keys else 1 if task.key in failures else 0
-        counts[task.solver, task.ensemble, task.n, task.options][place] += 1
-    named = any(ensemble != GAUSSIAN for _, ensemble, _, _ in counts)
+        counts[task.solver, tuple(getattr(task, name) for name in USUAL), task.n, task.options][place] += 1
+    unusual = {name for _, on, _, _ in counts for name, own in zip(USUAL, on, strict=True) if own != USUAL[name]}
     names = [name for name in OPTIONS if any(name in dict(options) for _, _, _, options in counts)]
     rows = [
         {"solver": solver}
-        | ({"ensemble": ensemble} if named else {})
+        | {name: own for name, own in zip(USUAL, on, strict=True) if name in unusual}
         | {"n": n, **{name: dict(options).get(name, np.nan) for name in names}}
         | dict(zip(PLACES, count, strict=True))
-        for (solver, ensemble, n, options), count in counts.items()
+        for (solver, on, n, options), count in counts.items()
     ]
     return stack(rows) if rows else {name: np.array([]) for name in ("solver", "n", *PLACES)}
 

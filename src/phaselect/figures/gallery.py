@@ -52,6 +52,7 @@ FIGURES = (
     "ensembles",
     "spectrum_design",
     "priors",
+    "complex_success",
     "growth",
     "landscape",
     "splitting",

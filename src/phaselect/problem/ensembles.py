@@ -12,11 +12,20 @@ from phaselect.backends.host.in_memory import ENTRIES_LIMIT
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
-from phaselect.equations.fields import REAL, Field
+from phaselect.equations.arrays import squared
+from phaselect.equations.fields import COMPLEX, REAL, Field
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import gaussian_signal, normalised_units
 from phaselect.problem.instance import Instance
-from phaselect.problem.matrix_kinds import KINDS, check_kind, check_parameters, gaussian
+from phaselect.problem.matrix_kinds import (
+    KINDS,
+    can_be_complex,
+    check_field,
+    check_kind,
+    check_parameters,
+    gaussian,
+    normal,
+)
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, check_seed, stream
 
@@ -25,12 +34,20 @@ LARGEST, HUGE = 1e15, 1e250
 
 
 def matrix(
-    kind: str, m_rows: int, n: int, seed: int | np.random.Generator, *, dense: bool | None = None, **parameters: Any
+    kind: str,
+    m_rows: int,
+    n: int,
+    seed: int | np.random.Generator,
+    *,
+    dense: bool | None = None,
+    field: str = "real",
+    **parameters: Any,
 ) -> Any:
     """Draw a random M x N matrix of a kind of `KINDS`, whose squared row norms are 1 on average.
 
     dense: False for the form in which it is drawn, which is a SciPy array for `sparse`, a LinearOperator for `dct` and
         an array for all others; True for an array in any case; None for an array up to 2000 columns.
+    field: "real", or "complex" for the kinds that can be.
     parameters: what the kind can be told, such as `rho` of `toeplitz`.
 
     >>> matrix("toeplitz", 130, 100, seed=0, rho=0.5).shape
@@ -38,19 +55,21 @@ def matrix(
     """
     check_kind(kind)
     check_parameters(kind, parameters)
+    numbers = check_field(field, kind)
+    told = parameters | ({"field": numbers} if can_be_complex(kind) else {})
     for name, count in (("m_rows", m_rows), ("n", n)):
         if not is_count(count, 1) or count > LARGEST:
             raise InputError(f"{name} = {shortened(count)}: give a whole number, 1 or more, {LARGEST:g} at most")
     rng = stream(check_seed(seed), Purpose.MATRIX, m_rows, n)
     try:
-        A = KINDS[kind](rng, m_rows, n, **parameters)
+        A = KINDS[kind](rng, m_rows, n, **told)
         wanted = n <= ENTRIES_LIMIT if dense is None else dense
         return A @ np.eye(n) if wanted and not isinstance(A, np.ndarray) else A
     except InputError:
         raise
     except (MemoryError, ValueError):
         raise InputError(
-            f"a {m_rows} x {n} matrix needs {8 * m_rows * n / 2**30:.3g} GiB: too large for memory"
+            f"a {m_rows} x {n} matrix needs {8 * numbers.reals * m_rows * n / 2**30:.3g} GiB: too large for memory"
         ) from None
 
 
@@ -66,6 +85,7 @@ def ensemble_instance(
     noise: float = 0.0,
     activation: str = "abs",
     dense: bool | None = None,
+    field: str = "real",
     **parameters: Any,
 ) -> Instance:
     """Draw a random instance with a matrix of any kind: see `matrix` for that, `gaussian_instance` for the signal.
@@ -77,14 +97,18 @@ def ensemble_instance(
     """
     seed = check_generator(n, alpha, seed, signal_variance, density, noise, activation)
     shape = round(alpha * n), n  # instances of one seed and several shapes have nothing in common
-    A = matrix(kind, *shape, seed, dense=dense, **parameters)
+    A = matrix(kind, *shape, seed, dense=dense, field=field, **parameters)
+    numbers = check_field(field)
+    if nonnegative and numbers == COMPLEX:
+        raise InputError("nonnegative signals are real: leave out nonnegative, or the complex field")
     for_signal, for_noise = (stream(seed, purpose, *shape) for purpose in (Purpose.SIGNAL, Purpose.NOISE))
-    x0 = for_signal.standard_normal(n)
+    x0 = normal(for_signal, (n,), numbers)
     if density < 1:
         keep = for_signal.random(n) < density
         keep[for_signal.integers(n)] = True  # a signal is never empty
         x0 *= keep
-    x0 = gaussian_signal(np.abs(x0) if nonnegative else x0, signal_variance)
+    parts = (np.abs(x0) if nonnegative else x0).view(np.float64)  # real and imaginary ones share the variance
+    x0 = gaussian_signal(parts, signal_variance / numbers.reals).view(numbers.x)
 
     def reading(A: Any) -> Vector:
         return _ACTIVATIONS[activation](A @ x0, np.sqrt(noise) * for_noise.standard_normal(A.shape[0]))
@@ -92,7 +116,7 @@ def ensemble_instance(
     y = reading(A)
     if kind != "gaussian":
         return Instance(A, y, x0)
-    A_test = gaussian(stream(seed, Purpose.TEST_SET, *shape), max(200, shape[0] // 4), n)
+    A_test = gaussian(stream(seed, Purpose.TEST_SET, *shape), max(200, shape[0] // 4), n, field=numbers)
     return Instance(A, y, x0, A_test, reading(A_test))
 
 
@@ -106,6 +130,7 @@ def gaussian_instance(
     nonnegative: bool = False,
     noise: float = 0.0,
     activation: str = "abs",
+    field: str = "real",
 ) -> Instance:
     """Draw the paper's random instance (alg:Problem): iid Gaussian A of variance 1/N, Gaussian x0.
 
@@ -114,7 +139,8 @@ def gaussian_instance(
     entries of x0 are magnitudes. `noise` is the variance of the noise on the output (of which the instance does not
     tell: give it to `solve`); `activation` is what the sensor reports, "abs" for |A x0| or "square" for a power meter,
     whose reading is turned into a magnitude. A noisy magnitude below zero is folded to its absolute value: signs are
-    free, so S*y ranges over the same vectors.
+    free, so S*y ranges over the same vectors. In the "complex" `field` variances are of |.|^2, but that of the noise,
+    which is on a magnitude.
 
     >>> gaussian_instance(100, 1.3, seed=0)
     Instance(M=130, N=100, alpha=1.3, x0 known)
@@ -129,12 +155,13 @@ def gaussian_instance(
         nonnegative=nonnegative,
         noise=noise,
         activation=activation,
+        field=field,
     )
 
 
 _ACTIVATIONS: dict[str, Callable[[Vector, Vector], Vector]] = {
     "abs": lambda z, error: np.abs(np.abs(z) + error),
-    "square": lambda z, error: np.sqrt(np.abs(z**2 + error)),
+    "square": lambda z, error: np.sqrt(np.abs(squared(z) + error)),
 }
 
 

@@ -1,7 +1,8 @@
 """Kinds of random matrices, one function each: M x N from a generator of random numbers, and what the kind can be told.
 
 The squared norm of a row is 1 on average whatever the kind (where its entries have a variance, and unless singular
-values are given), so that variances of signal and noise mean the same for all.
+values are given), so that variances of signal and noise mean the same for all. Kinds that can be complex take a field:
+a complex number is two Gaussian ones.
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ from numpy.typing import NDArray
 
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError
+from phaselect.equations.fields import COMPLEX, REAL, Field
+from phaselect.equations.signs import signs_of
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Kind = Callable[..., Any]
+FIELDS = {"real": REAL, "complex": COMPLEX}
+"""Of A and of the signal."""
 
 # ------------------------------------------------------------------ independent entries of one law
 
 
-def gaussian(rng: np.random.Generator, m_rows: int, n: int) -> Array:
+def gaussian(rng: np.random.Generator, m_rows: int, n: int, *, field: Field = REAL) -> Array:
     """iid Gaussian entries of variance 1/N: the paper's."""
-    return rng.standard_normal((m_rows, n)) / sqrt(n)
+    return normal(rng, (m_rows, n), field) / sqrt(field.reals * n)
 
 
 def signs(rng: np.random.Generator, m_rows: int, n: int) -> Array:
@@ -74,48 +79,56 @@ def sparse(rng: np.random.Generator, m_rows: int, n: int, nonzeros: int = 10) ->
     return csr_array((entries, places.ravel(), nonzeros * np.arange(m_rows + 1)), shape=(m_rows, n))
 
 
-def toeplitz(rng: np.random.Generator, m_rows: int, n: int, rho: float = 0.9) -> Array:
+def toeplitz(rng: np.random.Generator, m_rows: int, n: int, rho: float = 0.9, *, field: Field = REAL) -> Array:
     """Gaussian rows whose entries j and k have the correlation rho^|j - k|: neighbouring columns are alike."""
     _check(is_number(rho) and -1 < rho < 1, "rho", rho, "a correlation, between -1 and 1")
-    columns = np.ascontiguousarray(gaussian(rng, m_rows, n).T)
+    columns = np.ascontiguousarray(gaussian(rng, m_rows, n, field=field).T)
     for before, column in pairwise(columns):
         column *= sqrt(1 - rho**2)
         column += rho * before
     return np.ascontiguousarray(columns.T)
 
 
-def uneven_rows(rng: np.random.Generator, m_rows: int, n: int, spread: float = 1.0) -> Array:
+def uneven_rows(rng: np.random.Generator, m_rows: int, n: int, spread: float = 1.0, *, field: Field = REAL) -> Array:
     """Gaussian rows of log-normal norms, whose logarithms have this standard deviation."""
-    A = gaussian(rng, m_rows, n)
+    A = gaussian(rng, m_rows, n, field=field)
     return A * _log_normal(rng, m_rows, spread)[:, None]
 
 
-def uneven_columns(rng: np.random.Generator, m_rows: int, n: int, spread: float = 1.0) -> Array:
+def uneven_columns(rng: np.random.Generator, m_rows: int, n: int, spread: float = 1.0, *, field: Field = REAL) -> Array:
     """Gaussian columns of log-normal norms, whose logarithms have this standard deviation."""
-    A = gaussian(rng, m_rows, n)
+    A = gaussian(rng, m_rows, n, field=field)
     return A * _log_normal(rng, n, spread)
 
 
-def orthogonal(rng: np.random.Generator, m_rows: int, n: int) -> Array:
+def orthogonal(rng: np.random.Generator, m_rows: int, n: int, *, field: Field = REAL) -> Array:
     """Orthogonal columns in uniformly random directions (Haar), A^T A = M/N; for M < N orthonormal rows."""
-    return _isometry(rng, m_rows, n) * sqrt(m_rows / min(m_rows, n))
+    return _isometry(rng, m_rows, n, field) * sqrt(m_rows / min(m_rows, n))
 
 
-def spectrum(rng: np.random.Generator, m_rows: int, n: int, values: Any = None, condition: float = 30.0) -> Array:
+def spectrum(
+    rng: np.random.Generator,
+    m_rows: int,
+    n: int,
+    values: Any = None,
+    condition: float = 30.0,
+    *,
+    field: Field = REAL,
+) -> Array:
     """Singular values as given, or in geometric progression to this condition number; Haar singular vectors."""
     few = min(m_rows, n)
     if values is None:
         _check(is_number(condition) and 1 <= condition <= 1e15, "condition", condition, "a condition number, 1 to 1e15")
         geometric = np.geomspace(1, 1 / condition, few)
         values = geometric * np.sqrt(m_rows / np.sum(geometric**2))
-    return _isometry(rng, m_rows, few) * _singular_values(values, few) @ _isometry(rng, n, few).T
+    return _isometry(rng, m_rows, few, field) * _singular_values(values, few) @ _isometry(rng, n, few, field).T
 
 
-def circulant(rng: np.random.Generator, m_rows: int, n: int) -> Array:
+def circulant(rng: np.random.Generator, m_rows: int, n: int, *, field: Field = REAL) -> Array:
     """Random rows of convolutions with Gaussian filters, as many filters as it takes."""
     shifts = (np.arange(n) - np.arange(n)[:, None]) % n
-    rows = np.concatenate([rng.standard_normal(n)[shifts] for _ in range(-(-m_rows // n))])
-    return rows[rng.permutation(len(rows))[:m_rows]] / sqrt(n)
+    rows = np.concatenate([normal(rng, (n,), field)[shifts] for _ in range(-(-m_rows // n))])
+    return rows[rng.permutation(len(rows))[:m_rows]] / sqrt(field.reals * n)
 
 
 def dct(rng: np.random.Generator, m_rows: int, n: int) -> Any:
@@ -165,9 +178,29 @@ def check_kind(kind: Any) -> None:
 
 def check_parameters(kind: str, parameters: Mapping[str, Any]) -> None:
     """Can this kind be told these?"""
-    known = list(signature(KINDS[kind]).parameters)[3:]
+    known = [name for name in list(signature(KINDS[kind]).parameters)[3:] if name != "field"]
     if unknown := sorted(set(parameters) - set(known)):
         raise InputError(f"{', '.join(unknown)}: no such parameter; ensemble {kind} has {', '.join(known) or 'none'}")
+
+
+def can_be_complex(kind: str) -> bool:
+    """Has this kind a complex version?"""
+    return "field" in signature(KINDS[kind]).parameters
+
+
+def check_field(field: Any, kind: str = "gaussian") -> Field:
+    """The field of that name, if this kind of matrix can be had in it."""
+    if not isinstance(field, str) or field not in FIELDS:
+        raise InputError(f"field {shortened(field)}: use one of {', '.join(FIELDS)}")
+    if FIELDS[field] == COMPLEX and not can_be_complex(kind):
+        able = ", ".join(filter(can_be_complex, KINDS))
+        raise InputError(f"ensemble {kind} is real: of the kinds of matrices {able} can be complex")
+    return FIELDS[field]
+
+
+def normal(rng: np.random.Generator, shape: tuple[int, ...], field: Field) -> Array:
+    """Standard normal numbers, or pairs of them as complex ones."""
+    return rng.standard_normal((*shape[:-1], field.reals * shape[-1])).view(field.x)
 
 
 def _check(good: bool, name: str, value: Any, wanted: str) -> None:
@@ -181,12 +214,12 @@ def _log_normal(rng: np.random.Generator, count: int, spread: float) -> Array:
     return np.exp(spread * rng.standard_normal(count) - spread**2)
 
 
-def _isometry(rng: np.random.Generator, m_rows: int, n: int) -> Array:
+def _isometry(rng: np.random.Generator, m_rows: int, n: int, field: Field) -> Array:
     """Orthonormal columns, or rows, by the Haar measure: signs as LAPACK chooses them are not random."""
     if m_rows < n:
-        return _isometry(rng, n, m_rows).T
-    Q, R = np.linalg.qr(rng.standard_normal((m_rows, n)))
-    return np.asarray(Q * np.sign(np.diag(R)))
+        return _isometry(rng, n, m_rows, field).T
+    Q, R = np.linalg.qr(normal(rng, (m_rows, n), field))
+    return np.asarray(Q * signs_of(np.diag(R)))
 
 
 def _singular_values(values: Any, count: int) -> Array:

@@ -80,7 +80,9 @@ def _head(entries: list[Entry]) -> str:
 
 def _part(part: Part, entries: list[Entry], tables: Tables, folder: Path) -> str:
     figures = (_figure(name, tables[name], folder) for name in part.figures)
-    return "\n".join([f"<h2 id='part-{part.name}'>{part.title}</h2>", _ledger(part.own(entries), tables), *figures])
+    own = part.own(entries)
+    claims = [_ledger(own, tables)] if own else []
+    return "\n".join([f"<h2 id='part-{part.name}'>{part.title}</h2>", *claims, *figures])
 
 
 def _ledger(entries: list[Entry], tables: Tables) -> str:
