@@ -11,7 +11,7 @@ from phaselect.base.tables import Table, stack
 from phaselect.equations.arrays import Array
 from phaselect.equations.greedy import greedy_flips
 from phaselect.equations.signs import signs_of
-from phaselect.experiments.grid import GAUSSIAN
+from phaselect.experiments.grid import USUAL
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
@@ -75,5 +75,5 @@ def side_by_side(
                 began = time.perf_counter()
                 reached = search(problem, seed)._asdict() | {"seconds": time.perf_counter() - began}
                 rows.append({"solver": solver, "n": n, "alpha": alpha, "seed": seed} | reached)
-    same = dict.fromkeys(OPTIONS, math.nan) | options | {"ensemble": GAUSSIAN, "plan": "", "status": "", "device": ""}
+    same = dict.fromkeys(OPTIONS, math.nan) | options | USUAL | {"plan": "", "status": "", "device": ""}
     return Table(stack(row | same for row in rows))
