@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import Any
 
@@ -17,8 +16,6 @@ START, DESCENT = 300, 2500
 STEP = 0.2
 """The longest step of Wirtinger flow, in its units. Of 0.024 (the example's), 0.1, 0.2 and 0.4 it recovers most: slower
 ones do not arrive within the iterations, longer ones diverge."""
-SMALL = 2**14
-"""Pixels up to which torch is given one thread: more would wait for each other longer than they work."""
 LOOK = 10
 """Iterations from one look at the error to the next."""
 
@@ -51,7 +48,7 @@ def deepinv_errors(cases: list[Coded], enough: float) -> list[float]:
     deepinv, torch = _installed("deepinv"), _installed("torch")
     torch.manual_seed(0)
     truth = torch.tensor(np.stack([_unit(case) for case in cases]))
-    torch.set_num_threads(1 if truth.numel() <= SMALL else os.cpu_count())
+    torch.set_num_threads(1)  # on two it was slower, 20 times where other programs ran, at 256 x 256 pixels too
 
     def physics(some: list[Coded]) -> Any:
         own = Operator(torch, some)
