@@ -95,9 +95,9 @@ TEXTS = {
         whole number; empty where none was recovered from more); the fewest from which on {ENOUGH:.0%} are; and seconds
         of one picture of 256 x 256 pixels from 4 and 6 patterns, with their ratio to ours. The baselines wf, raf and
         altmin are [those of this package](baselines.md). deepinv is its spectral start (300 iterations) and its
-        gradient descent on intensities (`GDIteration`, `L2`, at most 2500 iterations with the step of Wirtinger flow,
-        single precision, one thread, with which it is fastest); its clock stops at 1e-5, where the others go on to all
-        digits and ask whether x is locally unique.""",
+        gradient descent on intensities (`GDIteration`, `L2`, at most 2500 iterations with the step of Wirtinger flow
+        whatever the number of patterns, single precision, one thread); its clock stops at 1e-5, where the others go on
+        to all digits and ask whether x is locally unique.""",
     "cost": """**Time and memory.** The reference of the time is that of the Fourier transforms in the same run.""",
     "device": """**Large pictures**, masks and data on the device, compiled before; transforms of message passing in
         complex64. Seconds are wanted to a relative error of 1e-4; refinement, in double precision, goes on to all
