@@ -97,6 +97,7 @@ def test_the_page_keeps_machines_apart(monkeypatch, tmp_path):
     assert "| phaselect.solve | 20 | 2.3 | 2 s (relative error 1e-15) |" in text
     assert "| wf | 3 | - | 6 s, 3 times ours (relative error 1e-15) |" in text
     assert "deepinv was not installed." in text
+    assert "`python -m benchmarks.diffraction --device gpu` on An Abacus" in text
     assert text.index("### An Abacus") < text.index("### H200") < text.index("| with refinement | 512 x 512 | 0.1 s |")
 
 
