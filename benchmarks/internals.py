@@ -20,7 +20,7 @@ from phaselect.backends.host.flips import field_kernel, population_kernel, spect
 from phaselect.backends.host.random import Chains, random_chains
 from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
-from phaselect.equations import signs
+from phaselect.equations import masked_transforms, signs
 from phaselect.equations.least_squares import nothing_seen
 from phaselect.experiments.revision import committed, git_revision
 from phaselect.problem.normalised import Normalised
@@ -120,6 +120,11 @@ def spectral_start(problem: Instance, weights: Callable[..., NDArray[Any]]) -> N
 def mse_x(problem: Instance, x: NDArray[Any]) -> float:
     """Of an x in normalised units."""
     return float(signs.mse_x(problem.normalised.x0, x))
+
+
+def relative_error(x0: NDArray[Any], x: NDArray[Any]) -> float:
+    """Of an x, up to a global sign or phase."""
+    return float(np.sqrt(signs.mse_x(x0, x)))
 
 
 def spectral_anneal(spectral: SpectralRidge, v: NDArray[Any], mu: NDArray[Any], proposals: int, residual: bool) -> None:
@@ -223,6 +228,40 @@ def watched() -> Iterator[dict[str, float]]:
         for name, places in WATCHED.items():
             for owner, attribute in places:
                 stack.enter_context(patch.object(owner, attribute, timed(name, getattr(owner, attribute))))
+        yield spent
+
+
+@contextmanager
+def at_handover(look: Callable[[NDArray[Any]], None], problem: Instance) -> Iterator[None]:
+    """Within this context `look` is given what a search has found, in the units of the data, before it is refined."""
+    honest = Cohort.settle
+
+    def settle(cohort: Cohort, candidates: NDArray[Any]) -> Any:
+        look(np.asarray(candidates[0]) * problem.units.x_scale)
+        return honest(cohort, candidates)
+
+    with patch.object(Cohort, "settle", settle):
+        yield
+
+
+@contextmanager
+def transforms() -> Iterator[dict[str, float]]:
+    """Within this context Fourier transforms in memory add to `seconds` and `calls`."""
+    spent = {"seconds": 0.0, "calls": 0.0}
+
+    def timed(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return function(*arguments, **options)
+            finally:
+                spent["seconds"] += time.perf_counter() - began
+                spent["calls"] += 1
+
+        return call
+
+    library = masked_transforms.scipy.fft
+    with patch.multiple(library, fftn=timed(library.fftn), ifftn=timed(library.ifftn)):
         yield spent
 
 

@@ -70,6 +70,12 @@ def title(report: Report) -> str:
 
 def measured_on(report: Report) -> str:
     """The command and the machine in full."""
+    sections = ",".join(dict.fromkeys(row.section for row in report.rows))
+    return f"`python -m benchmarks.run --device {report.device} --only {sections}` on {machine_in_full(report)}."
+
+
+def machine_in_full(report: Report) -> str:
+    """Its parts, and the versions of what ran on it."""
     machine = report.machine
     parts = [f"{machine['processor']}, {machine['cores']} cores, {machine['memory_bytes'] / 1e9:.0f} GB"]
     if machine["gpu"]:
@@ -79,9 +85,7 @@ def measured_on(report: Report) -> str:
     package = "".join(f" (package at revision {committed(it)})" for it in revision)
     known = machine["versions"] | {"phaselect": ours + package}
     versions = ", ".join(f"{name} {number}" for name, number in known.items() if number)
-    sections = ",".join(dict.fromkeys(row.section for row in report.rows))
-    command = f"python -m benchmarks.run --device {report.device} --only {sections}"
-    return f"`{command}` on {'; '.join(parts)}; {versions}."
+    return f"{'; '.join(parts)}; {versions}"
 
 
 TEXTS = {
