@@ -32,7 +32,9 @@ FIELDS = {"real": REAL, "complex": COMPLEX}
 
 def gaussian(rng: np.random.Generator, m_rows: int, n: int, *, field: Field = REAL) -> Array:
     """iid Gaussian entries of variance 1/N: the paper's."""
-    return normal(rng, (m_rows, n), field) / sqrt(field.reals * n)
+    A = normal(rng, (m_rows, n), field)
+    A /= sqrt(field.reals * n)
+    return A
 
 
 def signs(rng: np.random.Generator, m_rows: int, n: int) -> Array:

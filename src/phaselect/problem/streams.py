@@ -44,7 +44,7 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def normal(rng: np.random.Generator, size: int) -> NDArray[Any]:
+def random_numbers(rng: np.random.Generator, size: int) -> NDArray[Any]:
     """Standard normal numbers; very many of them in single precision, which takes half the time."""
     return rng.standard_normal(size, np.float32 if size > MANY else np.float64)
 

@@ -19,7 +19,7 @@ from phaselect.equations.signs import estimate_columns, random_in, signs_of
 from phaselect.equations.vector_iteration import SignalBeliefs, VectorBeliefs, noise_learned, vector_iteration
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.problem.streams import normal, random_signs
+from phaselect.problem.streams import random_numbers, random_signs
 from phaselect.solvers.finish import settle_estimate, settle_nonzeros
 from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
 from phaselect.solvers.protocol import Start, Work
@@ -109,7 +109,7 @@ class VectorMessagePassing:
 
     def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> VectorDraw:
         """Beliefs of random sign; restarts vary damping and product too."""
-        h = normal(rng, m_rows)
+        h = random_numbers(rng, m_rows)
         damping, factor = (rng.uniform(0.1, 0.7), rng.uniform(1, 3)) if attempt else (self.damping, 1.0)
         probes = random_signs(rng, n, PROBES)
         density = self.prior.draw_density(rng, attempt)

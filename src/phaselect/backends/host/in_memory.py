@@ -85,8 +85,8 @@ class InMemory:
         return self
 
     def prepared(self, scale: Vector) -> tuple[InMemory, Vector]:
-        """Itself."""
-        return self, scale
+        """Itself; kernels are compiled for vectors that take memory."""
+        return self, np.ascontiguousarray(scale)
 
     def placed(self, vector: Vector) -> Vector:
         """Itself."""
