@@ -1,4 +1,4 @@
-"""Real phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs."""
+"""Phase retrieval near the information limit: find x0 from y = |A x0| by selecting the signs, or phases."""
 
 from __future__ import annotations
 
