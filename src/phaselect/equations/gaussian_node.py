@@ -3,7 +3,9 @@ passing.
 
 With measurements believed to be `target` to precision g, and x to have precision Lam,
 
-    x = (A^T A + shift)^-1 A^T target,    shift = Lam/g,    z = A x.
+    x = (A^T A + shift)^-1 A^T target,    shift = Lam/(fold g),    z = A x,
+
+fold being that of the field.
 
 Here by conjugate gradients, where each call starts from the x of the last one and goes only as far as that pays: what
 it leaves, the next one sees. And at once, where `A^T A` is diagonal.
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from phaselect.equations.arrays import Array, namespace
+from phaselect.equations.arrays import Array, namespace, squared
 from phaselect.equations.fields import REAL, Field
 from phaselect.equations.lanczos import Eigenvalues, quadrature
 from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
@@ -37,8 +39,11 @@ class GaussianNode(Protocol):
     def measure(self, x: Array) -> Array:
         """`A x`."""
 
+    def moved(self, old: Array, new: Array) -> Array:
+        """Mean squared change of x between two that were kept."""
+
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
-        """Of each x, the diagonal of `(g A^T A + Lam)^-1`; or their mean."""
+        """Of each x, the diagonal of `(fold g A^T A + Lam)^-1`; or their mean."""
 
 
 class NodeByGradients(NamedTuple):
@@ -73,6 +78,10 @@ class NodeByGradients(NamedTuple):
         """One product."""
         return self.linear.forward(x[None])[0]
 
+    def moved(self, old: Array, new: Array) -> Array:
+        """Of what is kept."""
+        return squared(new - old).mean()
+
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
         """Their mean."""
         return eigenvalues.mean_variance_of_x(g, Lam, eigenvalues.weights.sum())
@@ -105,6 +114,10 @@ class NodeByDiagonal(NamedTuple):
     def measure(self, x: Array) -> Array:
         """One product."""
         return self.forward(x)
+
+    def moved(self, old: Array, new: Array) -> Array:
+        """Of what is kept."""
+        return squared(new - old).mean()
 
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
         """Of each x."""

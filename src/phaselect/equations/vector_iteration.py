@@ -2,13 +2,14 @@ r"""One iteration of vector message passing: approximate message passing on `z =
 
 With nu = 1/(2 mu), Lam = mu*lam, and every belief a precision g and g times its mean, h, damped as such by psi:
 
-    linear      z = A (g A^T A + Lam)^-1 A^T h,         v = (1/M) tr A (g A^T A + Lam)^-1 A^T
+    linear      z = A (f g A^T A + Lam)^-1 f A^T h,     v = (1/M) tr A (f g A^T A + Lam)^-1 A^T
     to channel  tau = 1/(1/v - g),                      p = tau (z/v - h)
     channel     mean and variance of each measurement, given y, p, tau and nu
     to linear   g <- (1-psi)(1/V - 1/tau) + psi g,      h <- (1-psi)(mean/V - p/tau) + psi h,    V the mean variance
 
-For iid matrices it agrees with alg:AMP; the paper has no other ones. A prior of x that is not Gaussian is a third node,
-which exchanges beliefs about x with the linear part just as the channel does about z, and takes the place of Lam there.
+f is the fold of the field: 1, or 2 for a real x behind a complex A. For iid matrices it agrees with alg:AMP; the paper
+has no other ones. A prior of x that is not Gaussian is a third node, which exchanges beliefs about x with the linear
+part just as the channel does about z, and takes the place of Lam there.
 """
 
 from __future__ import annotations

@@ -243,9 +243,8 @@ def all_tasks(grids: Sequence[Grid]) -> list[Task]:
 
 
 def takes_phases(solver: str) -> bool:
-    """Can it run in the complex field? The front door, whose stages have schedules of their own, picks what can."""
-    made, schedule = REGISTRY[solver].plan()
-    return schedule is None or bool(made.takes_phases)
+    """Can it run in the complex field?"""
+    return bool(REGISTRY[solver].plan()[0].takes_phases)
 
 
 def load_grids(path: str | Path) -> list[Grid]:

@@ -72,8 +72,8 @@ class Instance:
             object.__setattr__(self, name, value)
 
         y = magnitudes(self.y, "y")
-        put("real", bool(self.real))
-        matrix = as_matrix(self.A, y.size, real=self.real)
+        matrix = as_matrix(self.A, y.size, real=_yes_or_no(self.real))
+        put("real", matrix.field == REAL_SIGNAL)
         put("rounding", max(_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
         put("y", y)
         put("A", matrix.A if isinstance(matrix, Dense) else self.A)
@@ -279,6 +279,13 @@ def _noise(noise: Any, y: Vector) -> Any:
     if not ((variance > 0) & (variance <= HUGE)).all():
         raise InputError("noise: every variance must be positive and finite where one per measurement is given")
     return np.maximum(variance, rounding) if (variance > rounding).any() else None
+
+
+def _yes_or_no(real: Any) -> bool:
+    value = np.asarray(real)
+    if value.dtype != bool or value.ndim:
+        raise InputError(f"real = {shortened(real)}: say True if x is real though A is complex, else leave it out")
+    return bool(value)
 
 
 def _rounding(given: Any) -> float:

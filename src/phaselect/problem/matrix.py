@@ -13,6 +13,7 @@ from phaselect.backends.host.in_memory import Dense, Operator, operator
 from phaselect.backends.host.sparse import dense, sparse
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError
+from phaselect.equations.fields import COMPLEX
 from phaselect.problem.operators import Fourier
 
 
@@ -20,6 +21,8 @@ def as_matrix(A: Any, rows: int, name: str = "A", real: bool = False) -> Matrix:
     """A as the solvers use it; `rows` is the number of measurements; real: is x real, whatever A is?"""
     if isinstance(A, Dense | Operator) or is_device_operator(A):
         found: Matrix = A
+        if real and found.field == COMPLEX:
+            raise InputError("real=True is said when an Instance is made: make another one from A and y")
     elif hasattr(A, "tocsr"):
         found = sparse(A, real)
     elif isinstance(A, Fourier):

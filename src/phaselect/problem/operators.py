@@ -256,7 +256,10 @@ def _squares(masks: NDArray[Any]) -> Vector:
 
 
 def _all_seen(operator: Fourier, advice: str) -> Fourier:
-    """The operator, if no pixel is hidden by all of its masks."""
+    """The operator, if no pixel is hidden by all of its masks, and no mask hides all."""
+    blank = ~operator.masks.reshape(operator.patterns, -1).any(axis=1)
+    if blank.any():
+        raise InputError(f"mask {int(np.argmax(blank))} lets no light through: leave that pattern out")
     if unseen := int(np.count_nonzero(operator.gram == 0)):
         raise InputError(f"{unseen} of {operator.gram.size} pixels are behind zeros of every mask: {advice}")
     return operator

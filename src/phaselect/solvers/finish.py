@@ -227,7 +227,8 @@ def uncertainty(problem: Normalised, x: Array, noise: Array, probes: Array) -> A
     probes: random signs that the eigenvalues of `A^T A` are found with, where there is none.
     """
     xp, Lam = namespace(problem.y), 1 / (1 - noise)
-    node = problem.gaussian_node if problem.matrix.decomposed else NodeByGradients(problem.linear, problem.field)
+    at_once = problem.matrix.decomposed or problem.matrix.solves_directly
+    node = problem.gaussian_node if at_once else NodeByGradients(problem.linear, problem.field)
     eigenvalues = node.eigenvalues(xp.asarray(probes))
     g = precision_of_data(problem.forward(x), problem.y, problem.powers, noise, Lam, eigenvalues, problem.loops)
     return xp.sqrt(node.variances(g, Lam, eigenvalues)) + xp.zeros(problem.n)

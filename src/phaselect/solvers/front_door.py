@@ -71,6 +71,7 @@ class FrontDoor:
     name = "auto"
     in_batches = False
     needs_entries = False
+    takes_phases = True
 
     @one_blas_thread()
     def run(

@@ -10,7 +10,7 @@ import numpy as np
 from phaselect.base.checks import check_seconds, shortened
 from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
-from phaselect.equations.fields import COMPLEX, REAL, Field
+from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL, Field
 from phaselect.equations.signs import signs_of
 from phaselect.problem.ensembles import Batch, GaussianBatch, InstanceBatch, as_batch, checked_seeds
 from phaselect.problem.instance import Instance
@@ -167,7 +167,9 @@ def check_rows(m_rows: int, n: int, few: bool, field: Field) -> None:
             f"{m_rows} measurements, rows of zeros aside, for {n} complex unknowns: recovery is impossible in "
             "principle below 2N; add measurements, or, if x is real, say so: real=True"
         )
-    if m_rows <= n and not (few and field == REAL):
+    if m_rows <= n and few and field == REAL_SIGNAL:
+        raise InputError(f"{m_rows} measurements for {n} unknowns: so few are for real A; of a complex one add some")
+    if m_rows <= n and not few:
         raise InputError(
             f"{m_rows} measurements, rows of zeros aside, for {n} unknowns: recovery is impossible in principle unless "
             'alpha = M/N exceeds 1; add measurements, or, if x is sparse, solve it with prior="sparse"'
@@ -183,19 +185,25 @@ def starting_point(problem: Instance, init: Any, name: str, state_type: type | N
     field = problem.matrix.field
     try:
         given = np.asarray(init)
-        given = given.astype("complex128" if given.dtype.kind == "c" and field == COMPLEX else "float64")
+        wanted = field.x if given.shape == (problem.n,) else field.z
+        complex_too = given.dtype.kind == "c" and wanted == "float64"
+        given = given.astype("complex128" if given.dtype.kind == "c" else "float64")
     except (TypeError, ValueError):
         raise InputError(
             f"init is not the state of a run of {name}, nor numbers, x or signs; to go on from a state name its solver"
         ) from None
     if np.ma.is_masked(init) or not np.isfinite(given).all():
         raise InputError("init must be finite, and have no masked entries")
+    if complex_too:
+        raise InputError("init is complex, and x is real: give real numbers")
     own = problem.normalised
     if given.shape == (problem.n,) and float(np.abs(given).max()) > FAR * float(problem.units.x_scale):
         raise InputError(f"init has entries of {np.abs(given).max():.2g}, too large for an x of this A and y by far")
     if given.shape == (problem.n,):
         signs = signs_of(problem.measure(given))
-        return Start(given / problem.units.x_scale, signs if problem.kept is None else signs[problem.kept]), None
+        return Start(
+            given.astype(field.x) / problem.units.x_scale, signs if problem.kept is None else signs[problem.kept]
+        ), None
     if given.shape == (problem.m_rows,):
         signs = signs_of(given if problem.kept is None else given[problem.kept])
         return Start(own.matrix.backproject(own.scale * signs * own.y), signs), None

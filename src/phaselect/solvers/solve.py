@@ -68,7 +68,7 @@ def solve(
     prior: what is known of x beyond A and y: "gaussian" for nothing, `Sparse(density)` or "sparse" if most entries are
         zero, `Nonnegative()` or "nonnegative". Vector message passing uses it, population annealing does not. A sparse
         x can be recovered from fewer measurements than unknowns. Only of a real x.
-    real: x is real, though A is complex: then half as many measurements do.
+    real: x is real, though A is complex: then fewer measurements do.
     counts: M numbers of photons, in the place of y: their square roots are y, with the noise that chance leaves in
         them, a variance of 1/4 whatever their mean.
     progress: called with a `Progress` after each look at a run.

@@ -55,7 +55,7 @@ class VectorState(NamedTuple):
     mu: Array
     lam: Array
     noise: Array  # that the last iteration showed, where it is learned
-    change: Array  # of what is kept of x, in the last iteration
+    change: Array  # of x, in the last iteration
     diverged: Array
 
 
@@ -171,7 +171,7 @@ class VectorMessagePassing:
             new, z = vector_iteration(old, mu, own, state.damping, *given)
             if self.learns_noise:
                 noise = noise_learned(noise, old, z, new.v, problem.y, problem.powers, 1 / (2 * mu))
-            change = squared(new.kept - old.kept).mean()
+            change = node.moved(old.kept, new.kept)
             bad = state.diverged | ~(by_blocks(squared, new.h).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]

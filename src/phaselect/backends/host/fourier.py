@@ -85,7 +85,7 @@ class MaskedFourier(Operator):
 
     def __reduce__(self) -> Any:
         """Pickled without an SVD."""
-        return fourier, (self.masks, self.pattern_shape, self.field == REAL_SIGNAL)
+        return fourier, (self.masks, self.pattern_shape, self.field == REAL_SIGNAL, self.gain, self.diagonal)
 
 
 def by_division(diagonal: Any) -> Callable[..., Any]:
@@ -115,9 +115,12 @@ def of_patterns(values: Vector, rows: int) -> Vector:
     return np.repeat(values, rows)
 
 
-def fourier(masks: NDArray[Any], pattern_shape: Shape, real: bool = False) -> MaskedFourier:
+def fourier(
+    masks: NDArray[Any], pattern_shape: Shape, real: bool = False, gain: float = 1.0, diagonal: Vector | None = None
+) -> MaskedFourier:
     """From masks; real: is x real?"""
     shape = len(masks) * prod(pattern_shape), int(masks[0].size)
     own = field_of("complex128", real)
     nothing: Any = None  # products are those of the class
-    return MaskedFourier(nothing, nothing, shape, own, masks=masks, pattern_shape=pattern_shape)
+    products = nothing, nothing, shape, own
+    return MaskedFourier(*products, masks=masks, pattern_shape=pattern_shape, gain=gain, diagonal=diagonal)

@@ -367,8 +367,7 @@ class Operator(InMemory):
 
     def some_rows(self, which: NDArray[np.int64]) -> Vector:
         """Some of its rows, by products."""
-        units = (np.eye(1, self.shape[0], int(i))[0].astype(self.field.z) for i in which)
-        return np.stack([_product(self.adjoint, unit, self.shape[1], "A^T z", self.field.z) for unit in units])
+        return np.stack([self.backproject(np.eye(1, self.shape[0], int(i))[0]) for i in which])
 
     def empty_column(self) -> int | None:
         """Not looked for."""

@@ -250,6 +250,11 @@ class NodeBySpectrum(NamedTuple):
         """One product."""
         return self.ridge.forward(x)
 
+    def moved(self, old: Vector, new: Vector) -> float:
+        """`|A^T U c|^2 = sum_k s_k^2 |c_k|^2`."""
+        c = (new - old)[: self.ridge.rank]
+        return np.float64(self.ridge.s2 @ squared(c) / new.size)
+
     def variances(self, g: float, Lam: float, eigenvalues: Eigenvalues) -> Vector:
         """Of each x; what A does not see is known from the prior alone."""
         V2 = squared(self.ridge.adjoint(self.ridge.U.T)) / self.ridge.s2[:, None]  # squares of right singular vectors

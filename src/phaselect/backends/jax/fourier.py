@@ -120,11 +120,6 @@ class DeviceFourier:
         """Not known."""
         return 1.0
 
-    def some_rows(self, which: Array) -> Array:
-        """Some of its rows, by products."""
-        units = jnp.zeros((len(which), self.shape[0]), self.field.z).at[jnp.arange(len(which)), which].set(1.0)
-        return self.gain * masked_transforms_adjoint(self.masks, units, self.pattern_shape).conj()
-
     def apply_magnitudes(self, x: Array) -> Array:
         """`|A| |x|`: entries have the magnitude of the mask."""
         each = prod(self.pattern_shape)
@@ -156,11 +151,11 @@ class DeviceFourier:
             return NodeByGradients(self.linear(scale), self.field)
         return NodeByDiagonal(*self._rough(scale), self.diagonal, self.field.fold)
 
-    def nonzeros(self, scale: Array) -> Any:
-        """Never asked."""
+    def nonzeros(self, *what: Any) -> Any:
+        """Never asked: it is for signs."""
         raise NotImplementedError
 
-    ridge = nonzeros
+    ridge = some_rows = nonzeros
 
     # By itself
 

@@ -22,7 +22,6 @@ class AlternatingMinimisation(Baseline):
     """
 
     name = "altmin"
-    needs_entries = True
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """At most 1000 iterations at lam = 0."""

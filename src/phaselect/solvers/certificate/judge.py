@@ -99,8 +99,10 @@ def judge_phases(answer: Answer, found: Locality | None) -> Judged:
     found: None for an answer that does not fit, or that nobody had the time to examine.
     """
     fit, n = float(answer.fit), answer.x.size
-    if not fits_exactly(answer) or found is None:
+    if not fits_exactly(answer):
         return Judged(Grade.INEXACT if fit < ROUNDED else Grade.OPEN, fit, np.nan)
+    if found is None:
+        return Judged(Grade.UNCERTIFIED, fit, np.nan, reason="whether another x near by fits was not looked at")
     grade = Grade.LOCALLY_UNIQUE if found.unique else Grade.UNCERTIFIED
     return Judged(grade, fit, np.nan, reason=in_words(found, answer.signs.size, n, answer.x.dtype.kind == "c"))
 
