@@ -104,7 +104,8 @@ def numbers(values: Any, name: str, kinds: str = "fiub", keep_single: bool = Fal
     kept = keep_single and array.dtype in (np.float32, np.complex64)
     with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf and is reported below
         array = array if kept else array.astype("complex128" if array.dtype.kind == "c" else "float64", copy=False)
-    if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+    parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
+    if array.size and not all(np.isfinite(part.min()) and np.isfinite(part.max()) for part in parts):
         where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
         position = ", ".join(str(int(i)) for i in where)
         raise InputError(f"{name}[{position}] is {array[where]}: every entry must be finite")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
+from phaselect.equations.fields import COMPLEX
 from phaselect.problem.instance import Instance
 
 USUAL, BETWEEN = {1: 2 / np.pi, 2: np.pi / 4}, {1: 0.45, 2: 0.62}
@@ -37,7 +38,7 @@ def suspicions(problem: Instance) -> tuple[str, ...]:
     found = _intensities(y, norms, problem.matrix.field.beta)
     if not problem.normalised.matrix.solves_directly:  # Fourier transforms have bright spots of their own
         found = found or _outliers(y, norms, kept)
-    return tuple(filter(None, (found, _clipped(problem.y[kept]))))
+    return tuple(filter(None, (found, _clipped(problem.y[kept]), _complex_in_name(problem))))
 
 
 def _ratio(values: Vector) -> float:
@@ -64,6 +65,15 @@ def _intensities(y: Vector, norms: Vector, beta: int) -> str:
         f"y looks like intensities |A x|^2: mean(y)^2/mean(y^2) is {seen:.2f}, of magnitudes it would be "
         f"{USUAL[beta]:.2f}; "
         "if so, give its square root"
+    )
+
+
+def _complex_in_name(problem: Instance) -> str:
+    """Is A an array of complex numbers that are all real?"""
+    if problem.matrix.field != COMPLEX or not isinstance(problem.A, np.ndarray) or problem.A.imag.any():
+        return ""
+    return (
+        "A is complex, and all of its imaginary parts are zero: x and its conjugate fit alike; give A.real if x is real"
     )
 
 

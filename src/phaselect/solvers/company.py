@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from phaselect.backends.interface import Vector
+from phaselect.equations.fields import Field
 from phaselect.problem.ensembles import Batch
 from phaselect.problem.instance import Instance
 from phaselect.solvers.cohort import Alone, Cohort, Together
@@ -23,6 +24,10 @@ class Company(Protocol):
     @property
     def noise_levels(self) -> Sequence[float]:
         """Noise of each in normalised units; 0 for exact data."""
+
+    @property
+    def field(self) -> Field:
+        """What x and its measurements are made of."""
 
     def noise_of(self, k: int) -> Any:
         """Variance of the noise of member k in the units of its data, or variances; 0 for exact data."""
@@ -55,6 +60,11 @@ class OneByOne:
     def noise_levels(self) -> Sequence[float]:
         """See `Company`."""
         return [problem.noise_level for problem in self.problems]
+
+    @property
+    def field(self) -> Field:
+        """See `Company`."""
+        return self.problems[0].matrix.field
 
     def noise_of(self, k: int) -> Any:
         """See `Company`."""
@@ -101,6 +111,11 @@ class BatchOnDevice:
     def noise_levels(self) -> Sequence[float]:
         """See `Company`."""
         return self.batch.noise_levels
+
+    @property
+    def field(self) -> Field:
+        """See `Company`."""
+        return self.batch.field
 
     def noise_of(self, k: int) -> Any:
         """See `Company`."""

@@ -113,29 +113,29 @@ def locality(problem: Normalised, x: Array, point: Array, worth: Array) -> Local
     linear, point = tangent(problem, x)[0], xp.asarray(point)
     point = random_in(problem.field.x, point)
     if is_complex(x):
-        point = point - 1j * x * (inner(1j * x, point) / inner(x, x))
-    size = xp.sqrt(inner(point, point))
+        point = point - 1j * x * (inner(1j * x, point) / xp.maximum(inner(x, x), 1e-300))
 
     def enough(d: Array) -> Array:
-        return accuracy.null * size / (xp.sqrt(inner(d - point, d - point)) + 1e-300)
+        return accuracy.null / (xp.sqrt(inner(d - point, d - point)) + 1e-300)
 
     image = linear.forward(point[None])
     tolerance = xp.where(worth, accuracy.exact, HUGE)[None]
     fit, spectrum = least_squares(linear, Systems(image, 0 * point[None], tolerance, enough))
     missing = fit.x[0] - point
     distance, seen = xp.sqrt(inner(missing, missing)), xp.sqrt(inner(fit.z[0] - image[0], fit.z[0] - image[0]))
-    blind = seen * size < INVISIBLE * distance * xp.sqrt(inner(image[0], image[0]))
-    unique = distance < accuracy.null * size
+    typical = xp.sqrt(inner(image[0], image[0]) / xp.maximum(inner(point, point), 1e-300))
+    blind = seen < INVISIBLE * distance * typical
+    unique = distance < accuracy.null  # a direction that is not seen has a share of about one in the point
     return Locality(unique, blind & ~unique, xp.asarray(worth), spectrum.steps)
 
 
 def in_words(found: Any, m_rows: int, n: int, complex_x: bool) -> str:
     """What was asked, and what the number of measurements tells."""
-    least, enough = (2 * n, 4 * n - 4) if complex_x else (n + 1, 2 * n - 1)
+    least, enough = (2 * n, max(4 * n - 4, 1)) if complex_x else (n + 1, 2 * n - 1)
     names = ("2N", "4N - 4") if complex_x else ("N + 1", "2N - 1")
     counts = f"M = {m_rows}, where {names[0]} = {least} are needed and generic {names[1]} = {enough} are enough"
     if found.unique:
         return counts
     if found.unseen:
-        return f"x can be changed without any magnitude noticing; {counts}"
+        return f"x can be changed with hardly any magnitude noticing; {counts}"
     return f"whether another x near by fits was not found out; {counts}"

@@ -89,7 +89,7 @@ class Search:
                 if any(one.best is None for one in self.seen):
                     raise
                 break
-            waiting = [k for k in waiting if not self.seen[k].settled(self.company.noise_levels[k])]
+            waiting = [k for k in waiting if not self.seen[k].settled(self._noise_on_y(k))]
             if not waiting or cut is not None or self.state is not None:
                 break
         assert last is not None
@@ -106,6 +106,10 @@ class Search:
         while last is not None and any(seen.looks_elsewhere for seen in self.seen):
             last = last._replace(number=last.number + 1, stream=last.stream + 1)
             yield last
+
+    def _noise_on_y(self, k: int) -> float:
+        """That of a magnitude, which is what an answer may leave; levels are of measurements."""
+        return self.company.noise_levels[k] / self.company.field.beta
 
     def _was_cut(self, k: int) -> bool:
         """Was its last attempt not allowed to come to its own end?"""
@@ -187,7 +191,7 @@ class Search:
         diverged = set(self.ended[k]) == {Ended.DIVERGED}
         ended = cut or (Ended.DIVERGED if diverged else Ended.SCHEDULE)
         alone = len(self.company) == 1
-        status = status_of(one.judged, ended, self.company.noise_levels[k])
+        status = status_of(one.judged, ended, self._noise_on_y(k))
         return Result(
             x=one.answer.x * self.company.x_scale(k),
             signs=self.company.signs_of_all(k, one.answer.signs),

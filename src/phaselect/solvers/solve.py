@@ -23,8 +23,8 @@ from phaselect.solvers.result import Result
 from phaselect.solvers.unknown_noise import run_on_learned_noise
 from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
-OF_COUNTS = 0.25
-"""Variance of the square root of a Poisson count, about, whatever its mean."""
+OF_COUNTS, DARK = 0.25, 4.0
+"""Variance of the square root of a Poisson count, about, whatever its mean; and the mean below which that is wrong."""
 
 
 def solve(
@@ -70,7 +70,7 @@ def solve(
         x can be recovered from fewer measurements than unknowns. Only of a real x.
     real: x is real, though A is complex: then fewer measurements do.
     counts: M numbers of photons, in the place of y: their square roots are y, with the noise that chance leaves in
-        them, a variance of 1/4 whatever their mean.
+        them, a variance of about 1/4 whatever their mean, from a few photons on.
     progress: called with a `Progress` after each look at a run.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
@@ -89,7 +89,7 @@ def solve(
         raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
     chosen, schedule = with_prior(chosen, schedule, as_prior(prior), problem.matrix.field)
-    warned = suspicions(problem)
+    warned = suspicions(problem) + (() if counts is None else low_light(problem))
     for line in warned:
         warnings.warn(line, DataWarning, stacklevel=2)
     options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit, "progress": progress}
@@ -131,6 +131,13 @@ def from_counts(counts: Any, y: Any, noise: Any) -> tuple[Any, float]:
     if y is not None or noise is not None:
         raise InputError("counts are in the place of y and of noise: leave these out")
     return np.sqrt(magnitudes(counts, "counts")), OF_COUNTS
+
+
+def low_light(problem: Instance) -> tuple[str, ...]:
+    """What to think of few photons."""
+    mean = float(np.mean(problem.y**2))
+    line = f"{mean:.2g} photons per measurement are few: square roots are noisier than is assumed, and x_std too small"
+    return (line,) if mean < DARK else ()
 
 
 def _problem(A: Any, y: Any, rounding: float, real: bool) -> Instance:

@@ -408,7 +408,9 @@ def operator(A: Any, rows: int, real: bool = False) -> Operator:
     rng = np.random.default_rng(0)
     x, z = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
     with np.errstate(over="ignore", invalid="ignore"):  # is told below, as not finite
-        own = field_of(np.asarray(_tried(forward, x, "A x")).dtype, real)
+        declared = getattr(A, "dtype", None)
+        seen = np.asarray(_tried(forward, x, "A x")).dtype
+        own = field_of(declared if declared is not None and np.dtype(declared).kind == "c" else seen, real)
         found, x, z = Operator(forward, adjoint, shape, own), random_in(own.x, x), random_in(own.z, z)
         image, back = found.measure(x), found.backproject(z)
     unit = np.abs(image).max() or 1.0  # squares of the products may not fit into float64
