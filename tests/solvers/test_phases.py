@@ -180,7 +180,7 @@ def test_the_locality_is_the_rank_of_the_derivative():
 
 @pytest.mark.parametrize(("real", "m_rows"), [(False, 200), (True, 110)])
 def test_noise_is_learned_and_error_bars_hold(real, m_rows):
-    noise, seeds = 1e-2, range(4)
+    noise, seeds = 1e-2, range(2)
     ratios, learned = [], []
     for seed in seeds:
         problem = draw(seed, m_rows, real, noise=noise)
@@ -191,7 +191,7 @@ def test_noise_is_learned_and_error_bars_hold(real, m_rows):
         ratios.append(np.mean(error**2) / np.mean(result.x_std**2))
         learned.append(result.noise)
     assert 0.7 < np.mean(ratios) < 1.4
-    assert np.mean(learned) == pytest.approx(noise, rel=0.25)  # four estimates, each to about 17 %
+    assert np.mean(learned) == pytest.approx(noise, rel=0.35)  # two estimates, each to about 17 %
 
 
 def test_photon_counts():

@@ -67,6 +67,7 @@ def test_where_columns_are_orthogonal_a_step_solves_the_system(without_svd, monk
     assert np.median(steps) == 1
 
 
+@pytest.mark.slow
 def test_a_batch_takes_the_same_path():
     """Conjugate gradients in float64 there: the same answers, in about as many iterations."""
     problems = [ensemble_instance("toeplitz", 60, 1.8, seed=seed) for seed in range(3)]

@@ -22,6 +22,7 @@ class AlternatingMinimisation(Baseline):
     """
 
     name = "altmin"
+    needs_entries = True  # of small A, whose SVD it shares
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """At most 1000 iterations at lam = 0."""
