@@ -89,7 +89,10 @@ def tables(tmp_path_factory):
     return tables_of(CHEAP, tmp_path_factory.mktemp("tables"))
 
 
-@pytest.mark.parametrize("name", list(CHEAP))
+SLOW = pytest.param("regularisation", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", [SLOW if name == "regularisation" else name for name in CHEAP])
 def test_drawn_from_the_table_alone(name, tables):
     module = importlib.import_module(f"phaselect.figures.{name}")
     with style():

@@ -302,7 +302,15 @@ ANNEALERS = [
 TWELVE = PROBLEMS[:12]
 
 
-@pytest.fixture(scope="module", params=ANNEALERS, ids=["pa", "sa", "langevin"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(ANNEALERS[0], marks=pytest.mark.slow),
+        ANNEALERS[1],
+        pytest.param(ANNEALERS[2], marks=pytest.mark.slow),
+    ],
+    ids=["pa", "sa", "langevin"],
+)
 def annealed(request, room_for_three):
     solver, schedule, names = request.param
     found = solver.run_batch(TWELVE, schedule, **EXACT)

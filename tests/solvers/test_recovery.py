@@ -35,7 +35,7 @@ def recovered(solver, n, alpha):
     [
         (AMP(), 200, 1.35, 9),
         (VectorMessagePassing(restarts=0), 200, 1.35, 8),
-        (PopulationAnnealing(), 200, 1.35, 9),
+        pytest.param(PopulationAnnealing(), 200, 1.35, 9, marks=pytest.mark.slow),
         (SimulatedAnnealing(), 200, 1.35, 7),
         (Langevin(), 100, 1.7, 7),
     ],

@@ -156,6 +156,7 @@ def test_annealing_without_regulariser_ends_in_the_trap(trap):
     assert np.mean(ends) == pytest.approx(trap["mse_y_dynamical"], rel=0.2)
 
 
+@pytest.mark.slow
 def test_traps_with_a_regulariser():
     """Clusters form continuously, where the replicon of m = 0 is 1, and then at once dominate."""
     row = {name: column[0] for name, column in theory.traps([1.3], lam=0.1).items()}

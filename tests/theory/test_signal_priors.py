@@ -42,7 +42,7 @@ def test_thresholds():
     assert evolution_with_prior(1.3, prior="nonnegative", spectrum="orthogonal")["mse_x"][-1] == 0  # 1.58 without it
 
 
-@pytest.mark.parametrize("prior", ["sparse:0.2", "nonnegative"])
+@pytest.mark.parametrize("prior", [pytest.param("sparse:0.2", marks=pytest.mark.slow), "nonnegative"])
 def test_noisy_runs_end_where_state_evolution_does(prior):
     """On average: errors of single instances scatter by a fifth at this size, most of which is the noise's own."""
     noise, options = 0.002, {"density": 0.2} if prior != "nonnegative" else {"nonnegative": True}
