@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from phaselect.equations.arrays import Array
+
 
 class Field(NamedTuple):
     """dtypes of x and of `A x`."""
@@ -31,6 +33,10 @@ class Field(NamedTuple):
     def fold(self) -> float:
         """Real numbers in a measurement over those in an unknown: so much more a belief of precision g tells of x."""
         return self.beta / self.reals
+
+    def of_x(self, back: Array) -> Array:
+        """What comes back from measurements: of a real x, the real part of it."""
+        return back.real.copy() if self == REAL_SIGNAL else back
 
 
 REAL = Field("float64", "float64")

@@ -41,8 +41,8 @@ class MaskedFourier(Operator):
 
     def backproject(self, z: Stack, spare: bool = False) -> Stack:
         """`A^T z`; spare: z may be overwritten."""
-        back = self.gain * masked_transforms_adjoint(self.masks, z, self.pattern_shape, spare)
-        return np.ascontiguousarray(back.real) if self.field == REAL_SIGNAL else back
+        back = masked_transforms_adjoint(self.masks, z, self.pattern_shape, spare)
+        return np.asarray(self.field.of_x(self.gain * back))
 
     def row_powers(self) -> Vector:
         """Squared norm of each row: all rows of a pattern have the same."""

@@ -26,7 +26,7 @@ from phaselect.base.threads import run_parallel
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import inner, squared
 from phaselect.equations.belief_iteration import Nonzeros
-from phaselect.equations.fields import REAL, REAL_SIGNAL, Field, field_of
+from phaselect.equations.fields import REAL, Field, field_of
 from phaselect.equations.gaussian_node import GaussianNode, NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 from phaselect.equations.signs import random_in
@@ -272,7 +272,7 @@ class ComplexDense(Dense):
 
     def backproject(self, z: Stack) -> Stack:
         """`A^T z`, without a conjugate copy of A."""
-        return _real_part(super().backproject(z.conj()).conj(), self.real)
+        return np.asarray(self.field.of_x(super().backproject(z.conj()).conj()))
 
     def row_powers(self) -> Vector:
         """Squared norm of each row, in float64."""
@@ -295,10 +295,6 @@ class ComplexDense(Dense):
     def rows_kept(self, kept: NDArray[np.bool_]) -> ComplexDense:
         """Some of the rows."""
         return ComplexDense(np.ascontiguousarray(self.A[kept]), real=self.real)
-
-
-def _real_part(values: Stack, real: bool) -> Stack:
-    return np.ascontiguousarray(values.real) if real else values
 
 
 def _float32_rows(A: NDArray[Any], scale: Vector) -> NDArray[np.float32]:
@@ -336,8 +332,7 @@ class Operator(InMemory):
         """`A^T z`."""
         if z.ndim > 1:
             return np.stack([self.backproject(one) for one in z])
-        back = _product(self.adjoint, z, self.shape[1], "A^T z", self.field.z)
-        return _real_part(back, self.field == REAL_SIGNAL)
+        return np.asarray(self.field.of_x(_product(self.adjoint, z, self.shape[1], "A^T z", self.field.z)))
 
     def apply_magnitudes(self, x: Vector) -> Vector:
         """An estimate, from the mean norm of the rows; of the order of `|A| |x|` where entries are even."""

@@ -77,8 +77,7 @@ class SpectralRidge:
 
     def coordinates(self, v: Stack) -> Stack:
         """`c = U^T v` for one signed measurement vector, or for each row of a stack of them."""
-        c = v @ self.U.conj()
-        return c.real if self.field == REAL_SIGNAL else c
+        return np.asarray(self.field.of_x(v @ self.U.conj()))
 
     def exact_couplings(self) -> Stack:
         """K at lam = 0, M x M."""

@@ -41,8 +41,7 @@ class Sparse(Operator):
 
     def backproject(self, z: Stack) -> Stack:
         """`A^T z`."""
-        back = np.asarray(self.adjoint(z.T).T)
-        return np.ascontiguousarray(back.real) if self.field == REAL_SIGNAL else back
+        return np.asarray(self.field.of_x(self.adjoint(z.T).T))
 
     def density(self) -> float:
         """Share of the entries that are stored, and not as zeros."""

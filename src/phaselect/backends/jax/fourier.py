@@ -96,11 +96,7 @@ class DeviceFourier:
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in double precision."""
-        return self._of_x(self.gain * masked_transforms_adjoint(self.masks, z, self.pattern_shape))
-
-    def _of_x(self, back: Array) -> Array:
-        """The real part, where x is real."""
-        return back.real if self.field == REAL_SIGNAL else back
+        return self.field.of_x(self.gain * masked_transforms_adjoint(self.masks, z, self.pattern_shape))
 
     def _rough(self, scale: Array) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
         """The products with rows times scale, in the precision of message passing."""
@@ -112,7 +108,7 @@ class DeviceFourier:
 
         def adjoint(z: Array) -> Array:
             back = masked_transforms_adjoint(masks, (scale * z).astype(self.dtype), self.pattern_shape)
-            return self._of_x(self.gain * back.astype(self.field.z))
+            return self.field.of_x(self.gain * back.astype(self.field.z))
 
         return forward, adjoint
 

@@ -27,7 +27,7 @@ from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array, is_complex, squared
 from phaselect.equations.belief_iteration import Nonzeros
-from phaselect.equations.fields import REAL_SIGNAL, Field, field_of
+from phaselect.equations.fields import Field, field_of
 from phaselect.equations.gaussian_node import NodeByGradients
 from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
 
@@ -106,11 +106,7 @@ class DeviceMatrix:
 
     def apply_transposed(self, z: Array) -> Array:
         """`A^T z` in float64."""
-        return self._of_x(adjoint(self.A, self._padded(z, self.A), self.field.z))
-
-    def _of_x(self, back: Array) -> Array:
-        """The real part, where x is real."""
-        return back.real if self.field == REAL_SIGNAL else back
+        return self.field.of_x(adjoint(self.A, self._padded(z, self.A), self.field.z))
 
     def density(self) -> Array:
         """Share of the entries that are not zero."""
@@ -136,7 +132,7 @@ class DeviceMatrix:
         own = scale * copy.scale
         return pass_by_products(
             lambda x: own * forward(copy.A, x)[: self.rows].astype(self.field.z),
-            lambda z: self._of_x(adjoint(copy.A, self._padded(own * z, copy.A)).astype(self.field.z)),
+            lambda z: self.field.of_x(adjoint(copy.A, self._padded(own * z, copy.A)).astype(self.field.z)),
             y,
             powers,
         )
@@ -158,7 +154,7 @@ class DeviceMatrix:
         weights = self._padded((scale * copy.scale) ** 2, copy.A).astype(precision_like(copy.A, "float64"))
 
         def normal(p: Array, on: Array) -> Array:
-            return self._of_x(adjoint(copy.A, weights * forward(copy.A, p)))
+            return self.field.of_x(adjoint(copy.A, weights * forward(copy.A, p)))
 
         return ConjugateGradients(normal, dtype, GAIN[str(copy.A.dtype)], CG_STEPS, loops)
 
