@@ -59,6 +59,15 @@ def test_conjugate_gradients_find_the_same(real):
 
 
 @pytest.mark.parametrize("real", [False, True])
+def test_how_far_x_has_moved(real):
+    own = problem(real)
+    for node in (NodeByGradients(own.linear, own.field), own.gaussian_node):
+        old, new = (RNG.standard_normal(N).astype(own.field.x) for _ in range(2))
+        moved = np.mean(np.abs(node.signal(new) - node.signal(old)) ** 2)
+        assert node.moved(old, new) == pytest.approx(moved)
+
+
+@pytest.mark.parametrize("real", [False, True])
 def test_an_iteration_of_amp(real):
     """A real x takes the real part of what comes back, and twice as much of it."""
     own = problem(real)

@@ -22,6 +22,8 @@ from phaselect.backends.host.in_memory import Dense
 from phaselect.equations.arrays import inner
 from phaselect.equations.least_squares import Systems, least_squares
 from phaselect.problem.instance import load
+from phaselect.problem.likeness import likeness
+from phaselect.problem.suspicions import suspicions
 from phaselect.solvers.phases import locality, refined, tangent
 
 N = 40
@@ -223,6 +225,19 @@ def test_an_operator_that_says_it_is_complex_is():
     assert solve(A, np.abs(B @ x0)).status is Status.LOCALLY_UNIQUE
     with pytest.warns(DataWarning, match="x and its conjugate fit alike"):
         solve(B.astype(complex), np.abs(B @ x0))
+
+
+@pytest.mark.parametrize(("real", "m_rows"), [(False, 500), (True, 260)])
+def test_iid_entries_look_so(real, m_rows):
+    assert likeness(draw(0, m_rows, real, n=200).normalised).unlike_iid == ""
+
+
+def test_intensities_are_noticed():
+    problem = draw(0, 400)
+    assert suspicions(problem) == ()
+    (line,) = suspicions(Instance(problem.A, problem.y**2))
+    assert "looks like intensities" in line
+    assert "of magnitudes it would be 0.79" in line
 
 
 def test_what_is_refused():

@@ -138,6 +138,13 @@ class InMemory:
             return NodeBySpectrum(self.ridge(scale, y, x0))
         return NodeByGradients(self._linear(scale, self._corrections(scale)), self.field)
 
+    def with_message_pass(
+        self, scale: Vector, powers: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]
+    ) -> Any:
+        """Two products."""
+        forward, adjoint = lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z)
+        return use(pass_by_products(forward, adjoint, y, powers))
+
     def nonzeros(self, scale: Vector) -> Nonzeros:
         """Found among all entries."""
         from scipy.sparse import csr_array
@@ -278,13 +285,7 @@ class ComplexDense(Dense):
         """Squared norm of each row, in float64."""
         return np.concatenate([squared(block).sum(axis=1) for block in self._float64_blocks(FEW_ROWS)])
 
-    def with_message_pass(
-        self, scale: Vector, powers: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]
-    ) -> Any:
-        """Two products."""
-        forward, adjoint = lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z)
-        return use(pass_by_products(forward, adjoint, y, powers))
-
+    with_message_pass = InMemory.with_message_pass
     _look = InMemory._look
     _corrections = InMemory._corrections
 
@@ -376,13 +377,6 @@ class Operator(InMemory):
     def rows_kept(self, kept: NDArray[np.bool_]) -> Operator:
         """Rows of zeros are not looked for: never asked."""
         raise NotImplementedError
-
-    def with_message_pass(
-        self, scale: Vector, powers: Vector, y: Vector, close: Any, use: Callable[[Pass], Any]
-    ) -> Any:
-        """Two products."""
-        forward, adjoint = lambda x: scale * self.measure(x), lambda z: self.backproject(scale * z)
-        return use(pass_by_products(forward, adjoint, y, powers))
 
     def entries(self) -> NDArray[Any]:
         """The entries, column by column, if there are few."""
