@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from phaselect.solvers.baselines.wirtinger_flow import WirtingerFlow
     from phaselect.solvers.belief_propagation import BeliefPropagation
     from phaselect.solvers.langevin import Langevin
+    from phaselect.solvers.lattice import Lattice
     from phaselect.solvers.message_passing import AMP
     from phaselect.solvers.population_annealing import PopulationAnnealing
     from phaselect.solvers.protocol import Progress, Solver
@@ -34,6 +35,7 @@ __all__ = [
     "InputError",
     "Instance",
     "Langevin",
+    "Lattice",
     "Nonnegative",
     "PopulationAnnealing",
     "Progress",
@@ -66,6 +68,7 @@ _HOMES = {
     "InputError": "phaselect.base.errors",
     "Instance": "phaselect.problem.instance",
     "Langevin": "phaselect.solvers.langevin",
+    "Lattice": "phaselect.solvers.lattice",
     "Nonnegative": "phaselect.equations.priors",
     "PopulationAnnealing": "phaselect.solvers.population_annealing",
     "Progress": "phaselect.solvers.protocol",

@@ -29,9 +29,8 @@ from phaselect.backends.jax.devices import free_bytes, on, pick
 from phaselect.backends.jax.flip_kernel import by_kernel
 from phaselect.backends.jax.flips import _kernel_runs, by_blocks
 from phaselect.backends.jax.products import adjoint, forward
-from phaselect.solvers.certificate.close_look import EXACT
 from phaselect.solvers.certificate.judge import probes
-from phaselect.solvers.finish import examine, refine_estimate
+from phaselect.solvers.finish import EXACT, examine, refine_estimate
 
 pytestmark = [
     pytest.mark.gpu,

@@ -16,6 +16,7 @@ from phaselect import (
     InputError,
     Instance,
     Langevin,
+    Lattice,
     PopulationAnnealing,
     ReweightedAmplitudeFlow,
     Schedule,
@@ -48,6 +49,7 @@ SOLVERS_AND_SCHEDULES = [
     (SimulatedAnnealing("residual", eager=False), Schedule.matched(mu_max=20, eps=0.1, steps=7, unit="proposals")),
     (PopulationAnnealing(replicas=8, eager=False), Schedule.matched(mu0=0.5, mu_max=20, eps=0.3, steps=3)),
     (Langevin(eager=False), Schedule.fixed_product(0.75, mu_max=20, eps=0.3, steps=5, unit="iterations")),
+    (Lattice(block=20), Lattice(block=20).default_schedule()[:12]),
     (AlternatingMinimisation(), Schedule.matched(mu_max=10, steps=1, unit="iterations")),
     (ReweightedAmplitudeFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),
     (WirtingerFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),
@@ -214,7 +216,8 @@ def test_the_truth_is_a_good_start(solver, schedule):
 @every_solver
 def test_time_limit(solver, schedule):
     problem = gaussian_instance(150, 1.04, seed=0)
-    long = replace(schedule, mu=np.full(10**6, 1e8), lam=np.full(10**6, 1e-8))
+    mu = 1e40 if solver.name == "lattice" else 1e8  # noise, to a lattice
+    long = replace(schedule, mu=np.full(10**6, mu), lam=np.full(10**6, 1 / mu))
     result = solver.run(problem, long, time_limit=0.02)
     assert result.seconds < 5
     if solver.name not in ("altmin", "raf", "wf"):  # those may come to rest before

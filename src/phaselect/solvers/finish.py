@@ -30,6 +30,8 @@ NOTHING = 1e-10
 """Entries of x below this, over their root mean square, are zero, where most are."""
 EPS = 2.0**-52
 """The precision of float64."""
+EXACT = 16.0
+"""Residual up to which a fit is exact, in units of the rounding of its terms; right answers leave about 1."""
 BY_CHANCE = 1e-4
 """Share of measurements that may be tied to the first by less than that, by chance."""
 
@@ -57,7 +59,8 @@ class Support(NamedTuple):
     which tell multiples of rows. unseen: what least squares missed of a point, a direction that A does not see.
     structured: has A zeros, or repeated magnitudes in its rows or in K? firm: is the condition of A such that rounding
     makes up no ties? rounding: relative precision of the data. asked: where an answer is not worth it, nothing is
-    asked, and the rest means nothing. steps: of conjugate gradients that it took, the answer included.
+    asked, and the rest means nothing. steps: of conjugate gradients that it took, the answer included. rival: another x
+    that the solver has found to fit, nan if there is none.
     """
 
     full_rank: Array
@@ -69,6 +72,7 @@ class Support(NamedTuple):
     rounding: Array
     asked: Array
     steps: Array
+    rival: Array
 
 
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
@@ -97,6 +101,15 @@ def settle_signs(problem: Normalised, signs: Array, probe: Probe | None) -> tupl
     """The least-squares answer for signs, with its support, if asked for."""
     xp = namespace(problem.y)
     return _settled(problem, xp.zeros(problem.n), signs, probe, xp.asarray(True), mend=False)
+
+
+def settle_found(problem: Normalised, signs: Array, probe: Probe | None) -> tuple[Answer, Any]:
+    """As `settle_signs`, of the first of two sign vectors; the other, where it is another, makes a rival if it fits."""
+    answer, support = settle_signs(problem, signs[0], probe)
+    if support is None or abs(signs[0] @ signs[1]) == signs.shape[1]:
+        return answer, support
+    other = refine_signs(problem, signs[1])
+    return answer, support._replace(rival=other.x if other.excess <= EXACT else support.rival)
 
 
 def settle_nonzeros(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:
@@ -201,6 +214,7 @@ def _support(problem: Normalised, probe: Probe, images: Array, fit: Fit, spectru
         rounding=problem.rounding,
         asked=xp.asarray(asked),
         steps=spectrum.steps,
+        rival=xp.asarray(xp.nan),
     )
 
 
@@ -209,7 +223,16 @@ def _no_support(problem: Normalised, probe: Probe) -> Support:
     xp = namespace(problem.y)
     no, points = xp.asarray(False), xp.asarray(probe.points)
     return Support(
-        no, no, problem.forward(points), points[0], no, no, problem.rounding, xp.asarray(True), xp.asarray(0)
+        no,
+        no,
+        problem.forward(points),
+        points[0],
+        no,
+        no,
+        problem.rounding,
+        xp.asarray(True),
+        xp.asarray(0),
+        xp.asarray(xp.nan),
     )
 
 

@@ -49,6 +49,9 @@ OPTIONS = {
         "whole numbers, 1 or more",
         True,
     ),
+    "block": Option(
+        "Largest block of a lattice that is searched", lambda it: 2 <= it <= 100, "whole numbers, 2 to 100", True
+    ),
     "steps": Option("Sweeps at each temperature", lambda it: it >= 1, "whole numbers, 1 or more", True),
 }
 """Every option that a plan below has."""
@@ -177,6 +180,14 @@ def langevin(eps: float = 0.02, product: float = 0.75) -> Plan:
     return Langevin(), Schedule.fixed_product(product, mu_max=1e3, eps=eps, unit="iterations")
 
 
+def lattice(block: int = 60) -> Plan:
+    """On the solver's own schedule, which counts iterations only."""
+    from phaselect.solvers.lattice import Lattice
+
+    solver: Any = Lattice(block)
+    return solver, solver.default_schedule()
+
+
 def raf() -> Plan:
     """On the solver's own schedule, which counts iterations only."""
     from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
@@ -219,6 +230,7 @@ REGISTRY = {
     "sa-fixed": Recipe("simulated annealing at lam = 0.005", sa_fixed),
     "pa": Recipe("population annealing", pa),
     "langevin": Recipe("Langevin dynamics", langevin),
+    "lattice": Recipe("lattice reduction", lattice),
     "raf": Recipe("reweighted amplitude flow", raf),
     "wf": Recipe("Wirtinger flow", wf),
     "altmin": Recipe("alternating minimisation", altmin),

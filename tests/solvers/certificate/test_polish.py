@@ -6,11 +6,10 @@ import pytest
 
 from phaselect import AMP, Instance, gaussian_instance
 from phaselect.problem.ensembles import as_batch
-from phaselect.solvers.certificate.close_look import EXACT
 from phaselect.solvers.certificate.digits import cleaned
 from phaselect.solvers.certificate.polish import polished, worth_polishing
 from phaselect.solvers.cohort import Cohort, Together
-from phaselect.solvers.finish import take_as_it_is
+from phaselect.solvers.finish import EXACT, take_as_it_is
 from phaselect.solvers.restarts import polish
 
 rng = np.random.default_rng(0)

@@ -17,9 +17,8 @@ from phaselect.backends.interface import Vector
 from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.solvers.certificate.digits import anything_like, lengths_of, sizes, unit_of, versions
+from phaselect.solvers.finish import EXACT
 
-EXACT = 16.0
-"""Residual up to which a fit is exact, in units of the rounding of its terms; right answers leave about 1."""
 SAME = 4.0
 """A rival may leave so many times more: two answers that rounding cannot tell apart are no reason for a certificate."""
 NEARLY = 1e-6

@@ -15,7 +15,8 @@ from scipy.linalg import qr
 from phaselect.backends.host.subset_sums import MOST_PAIRS, signs_that_cancel
 from phaselect.backends.interface import Vector
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers.certificate.close_look import EXACT, FEW_UNKNOWNS, MOST_RIVALS, SAME, CloseLook
+from phaselect.solvers.certificate.close_look import FEW_UNKNOWNS, MOST_RIVALS, SAME, CloseLook
+from phaselect.solvers.finish import EXACT
 
 SPARE = 4
 """Rows beyond the unknowns that are mostly enough."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammainc, gammaln, hyp1f1
 
+FLOOR = float(np.finfo(np.float64).eps ** 2)
+"""Of a mean squared residual, in float64."""
 
-def log10_impostors(mse_y: float, m_rows: int, rank: int) -> float:
+
+def log10_impostors(mse_y: float, m_rows: int, rank: int, floor: float = FLOOR) -> float:
     r"""Base-10 logarithm of the expected number of wrong sign vectors that fit as well as `mse_y`.
 
     A random sign vector leaves `|(I-K)(S*y)|^2 ~ mean(y^2) chi2_{M-rank}`, and there are 2^(M-1) of them up
-    to the global sign: `2^(M-1) P(chi2_{M-rank} < M mse_y)`. The residual is floored at float64 rounding.
+    to the global sign: `2^(M-1) P(chi2_{M-rank} < M mse_y)`. The residual is floored at the rounding of the data.
     """
-    floor = np.finfo(np.float64).eps ** 2
     log_probability = _log_gammainc((m_rows - rank) / 2, m_rows * max(mse_y, floor) / 2)
     return float(((m_rows - 1) * np.log(2) + log_probability) / np.log(10))
 

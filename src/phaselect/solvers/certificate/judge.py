@@ -18,7 +18,6 @@ from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import enumeration, groups
 from phaselect.solvers.certificate.close_look import (
     DEPENDENT,
-    EXACT,
     FEW_UNKNOWNS,
     CloseLook,
     Inspected,
@@ -29,7 +28,7 @@ from phaselect.solvers.certificate.few_rows import judge_few
 from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
-from phaselect.solvers.finish import Answer, Probe, Support
+from phaselect.solvers.finish import EXACT, Answer, Probe, Support
 from phaselect.solvers.phases import Locality, in_words
 from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
@@ -74,6 +73,8 @@ def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support:
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
         return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
+    if np.isfinite(support.rival).all():
+        return Judged(Grade.AMBIGUOUS, fit, log10_impostors(fit, y.size, n), rival=np.asarray(support.rival))
     rounding, structured = float(support.rounding), bool(support.structured)
     distinct = distinct_rows(support.images, rounding)
     log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)

@@ -7,9 +7,9 @@ import numpy as np
 from phaselect.equations.arrays import Array
 from phaselect.problem.normalised import Normalised
 from phaselect.solvers.certificate import groups
-from phaselect.solvers.certificate.close_look import EXACT, affordable, looks
+from phaselect.solvers.certificate.close_look import affordable, looks
 from phaselect.solvers.certificate.digits import versions
-from phaselect.solvers.finish import Answer, take_as_it_is
+from phaselect.solvers.finish import EXACT, Answer, take_as_it_is
 
 NEARLY = 1e-6
 """mse_y up to which an answer may be the right one, not computed well enough, or but for a group of signs."""

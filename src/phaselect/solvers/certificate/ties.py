@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
 from phaselect.problem.normalised import Normalised
-from phaselect.solvers.certificate.close_look import DEPENDENT, EXACT, SAME, Inspected
-from phaselect.solvers.finish import WEAK, Answer, Support, influence, refine_estimate, refine_signs
+from phaselect.solvers.certificate.close_look import DEPENDENT, SAME, Inspected
+from phaselect.solvers.finish import EXACT, WEAK, Answer, Support, influence, refine_estimate, refine_signs
 
 ENOUGH = 20
 """Measurements in a row that reach nothing new, after which nothing more is expected."""

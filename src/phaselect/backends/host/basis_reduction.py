@@ -1,0 +1,209 @@
+"""Compiled reduction of a lattice: LLL, and blocks of it searched for their shortest vector, as in BKZ.
+
+The lattice is spanned by the rows of an array of floats. Steps take rows from others a whole number of times, so that
+rows which begin as whole numbers, or multiples of one, stay so exactly. The squared lengths of the rows' orthogonal
+parts (the diagonal of `r`) and their coefficients (`mu`) come from the products of rows (`gram`), anew for each row
+that changes.
+
+Schnorr and Euchner, Math. Programming 66, 181 (1994); bounds of the search: Gama, Nguyen and Regev, Eurocrypt 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from phaselect.backends.host.passes import REORDER
+from phaselect.backends.interface import Vector
+from phaselect.base.kernels import kernel
+
+DELTA, ETA = 0.99, 0.51
+"""How much shorter an orthogonal part must get for rows to change places, and what is left of a coefficient."""
+ROW_STEPS = 20_000
+"""Rows looked at in one call, at most: a second or so, after which Ctrl-C gets through."""
+FLOOR = 1e-14
+"""An orthogonal part is no shorter than this part of its row: less is rounding."""
+BASE, SLOPE = 0.1, 0.95
+"""Of the bound on a part of a vector, in units of that on the whole: a straight line, of the share of its entries."""
+SLACK = 1.1
+"""Squared length that is searched for, over that of the shortest vector that a block of this volume should have."""
+GAUSSIAN_FROM = 20
+"""Entries of a block from which on that is worth something."""
+
+
+@kernel(nogil=True, fastmath=REORDER)
+def _orthogonalised(B, mu, r, gram, i):  # type: ignore[no-untyped-def]
+    """Coefficients of row i on the rows before it, and its orthogonal part."""
+    for j in range(i + 1):
+        total = 0.0
+        for c in range(B.shape[1]):
+            total += B[i, c] * B[j, c]
+        gram[i, j] = total
+        for k in range(j):
+            total -= mu[j, k] * r[i, k]
+        r[i, j] = total
+        if j < i:
+            mu[i, j] = total / r[j, j]
+    r[i, i] = max(r[i, i], FLOOR * gram[i, i])
+
+
+@kernel(nogil=True, fastmath=REORDER)
+def _shortened(B, mu, r, gram, i):  # type: ignore[no-untyped-def]
+    """Take the rows before it from row i, until no coefficient exceeds a half."""
+    while True:
+        _orthogonalised(B, mu, r, gram, i)
+        changed = False
+        for j in range(i - 1, -1, -1):
+            if abs(mu[i, j]) > ETA:
+                times, changed = np.rint(mu[i, j]), True
+                for c in range(B.shape[1]):
+                    B[i, c] -= times * B[j, c]
+                for k in range(j):
+                    mu[i, k] -= times * mu[j, k]
+        if not changed:
+            return
+
+
+@kernel(nogil=True)
+def _moved(B, i, k):  # type: ignore[no-untyped-def]
+    """Row i put before row k, which comes before it."""
+    row = B[i].copy()
+    for j in range(i, k, -1):
+        B[j] = B[j - 1]
+    B[k] = row
+
+
+@kernel(nogil=True)
+def lll(B, mu, r, gram, start, end, most):  # type: ignore[no-untyped-def]
+    """Reduce rows up to `end`, of which those before `start` are; returns how many are after so many steps."""
+    i = start
+    for _ in range(most):
+        if i >= end:
+            break
+        _shortened(B, mu, r, gram, i)
+        k, left = i, r[i, i]
+        while k > 0 and left + mu[i, k - 1] ** 2 * r[k - 1, k - 1] < DELTA * r[k - 1, k - 1]:
+            k -= 1
+            left += mu[i, k] ** 2 * r[k, k]
+        if k < i:
+            _moved(B, i, k)
+        i = k if k < i else i + 1
+    return i
+
+
+@kernel(nogil=True, fastmath=REORDER)
+def shortest(mu, r, first, bound, most):  # type: ignore[no-untyped-def]
+    """Whole numbers of a short combination of rows from `first` on, and its squared length, -1 if there is none.
+
+    bound[k]: of the squared length of the part orthogonal to the first k rows of the block; it shrinks as vectors are
+    found. most: partial combinations to look at. Also returned: how many were.
+    """
+    n = bound.size
+    sums, top = np.zeros((n + 2, n + 1)), np.arange(n + 2)  # of levels 1 to n
+    length, centre, value, step = np.zeros(n + 2), np.zeros(n + 2), np.zeros(n + 2), np.zeros(n + 2)
+    best, least, allowed = np.zeros(n), -1.0, bound.copy()
+    value[1], last, k, looked = 1.0, 1, 1, 0
+    while True:
+        off = value[k] - centre[k]
+        so_far = length[k + 1] + off * off * r[first + k - 1, first + k - 1]
+        looked += 1
+        if so_far <= allowed[k - 1] and k > 1:
+            length[k] = so_far
+            k -= 1
+            top[k - 1] = max(top[k - 1], top[k])
+            for i in range(top[k], k, -1):
+                sums[i, k] = sums[i + 1, k] + value[i] * mu[first + i - 1, first + k - 1]
+            centre[k] = -sums[k + 1, k]
+            value[k], step[k] = np.rint(centre[k]), 1.0
+            continue
+        if so_far <= allowed[k - 1]:
+            least = so_far
+            for i in range(n):
+                best[i] = value[i + 1]
+                allowed[i] = 0.999 * bound[i] * least / bound[0]
+        k += 1
+        if k > n or looked >= most:
+            return best, least, looked
+        top[k - 1] = k
+        if k >= last:  # its negative is not looked at
+            last = k
+            value[k] += 1.0
+        else:
+            value[k] += step[k] if value[k] <= centre[k] else -step[k]
+            step[k] += 1.0
+
+
+@kernel(nogil=True)
+def insert(B, first, numbers):  # type: ignore[no-untyped-def]
+    """Make this combination of rows the first of its block; over the greatest divisor of the numbers, if they have one.
+
+    `v_p b_p + v_i b_i = v_p (b_p + q b_i) + (v_i - q v_p) b_i`, until one number is left.
+    """
+    v = numbers.copy()
+    while True:
+        p = -1
+        for i in range(v.size):
+            if v[i] != 0.0 and (p < 0 or abs(v[i]) <= abs(v[p])):
+                p = i
+        alone = True
+        for i in range(v.size):
+            if i != p and v[i] != 0.0:
+                alone, times = False, np.rint(v[i] / v[p])
+                B[first + p] += times * B[first + i]
+                v[i] -= times * v[p]
+        if alone:
+            _moved(B, first + p, first)
+            return
+
+
+def gaussian_heuristic(r: Vector, first: int, size: int) -> float:
+    """Squared length of the shortest vector that a lattice of this volume has, if it is like most."""
+    volume = float(np.log(np.diagonal(r)[first : first + size]).mean())
+    return math.exp(volume + 2 / size * math.lgamma(size / 2 + 1) - math.log(math.pi))
+
+
+@dataclass
+class Basis:
+    """A basis on its way; rows from `reduced` on have not been looked at since others changed."""
+
+    rows: Vector
+    reduced: int = 0
+    mu: Vector = field(init=False)
+    r: Vector = field(init=False)
+    gram: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.mu, self.r, self.gram = (np.zeros((len(self.rows), len(self.rows))) for _ in range(3))
+
+    def reduce(self, end: int | None = None) -> None:
+        """LLL, up to a row."""
+        end = len(self.rows) if end is None else end
+        while self.reduced < end:
+            self.reduced = lll(self.rows, self.mu, self.r, self.gram, self.reduced, end, ROW_STEPS)
+
+    def improve(self, first: int, block: int, most: int) -> int:
+        """Search the block of rows from `first` on for a vector shorter than that one, and put it there.
+
+        Returns the number of partial combinations that were looked at.
+        """
+        size = min(block, len(self.rows) - first)
+        self.reduce(first + size)
+        bound = DELTA * self.r[first, first]
+        if size >= GAUSSIAN_FROM:
+            bound = min(bound, SLACK * gaussian_heuristic(self.r, first, size))
+        share = np.arange(size, 0, -1) / size
+        found = shortest(self.mu, self.r, first, bound * np.minimum(1.0, BASE + SLOPE * share), most)
+        numbers, length, looked = found
+        if length > 0:
+            insert(self.rows, first, numbers)
+            self.reduced = first
+            self.reduce(min(first + size + 1, len(self.rows)))
+        return int(looked)
+
+    @property
+    def lengths(self) -> Any:
+        """Of the rows' orthogonal parts."""
+        return np.sqrt(np.diagonal(self.r))
