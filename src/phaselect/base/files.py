@@ -97,6 +97,19 @@ def read_array(path: str | Path) -> NDArray[Any]:
         return reader(path)
 
 
+def read_as_written(path: str | Path) -> NDArray[np.object_]:
+    """The texts of the numbers in a comma-separated `.csv` file; 1-D if it has one column, or one line."""
+    if Path(path).suffix.lower() != ".csv":
+        raise InputError(f"{path}: numbers as they are written are read from .csv files")
+    with reading(path):
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    rows = [[text.strip() for text in line.split(",")] for line in lines if line.strip() and line[0] != "#"]
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(f"{path} is ragged: give as many numbers in each line")
+    table = np.array(rows, dtype=object)
+    return table.ravel() if 1 in table.shape else table
+
+
 def _read_npy(path: str | Path) -> NDArray[Any]:
     with open(path, "rb") as stream:
         _expect(stream, b"\x93NUMPY", path, "a .npy file")

@@ -88,6 +88,7 @@ def _parameter(given: str) -> tuple[str, float]:
     "phaselect solve large.npz --device gpu",
     "phaselect solve sparse.npz --prior sparse",
     "phaselect solve A.npy photons.npy --counts",
+    "phaselect solve A.csv y.csv --exact --solver lattice",
 )
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
@@ -105,6 +106,7 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option("--real", is_flag=True, help="x is real, though A is complex: then half as many measurements do.")
 @click.option("--noise", type=Noise(), help="Variance of the noise on y, if any; auto to learn it.")
 @click.option("--counts", is_flag=True, help="y holds numbers of photons: their noise is known.")
+@click.option("--exact", is_flag=True, help="Take all digits of the numbers in two .csv files, fractions as 3/7 too.")
 @click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
 @click.option(
     "--prior",
@@ -151,6 +153,7 @@ def _solve(
     files: tuple[str, ...],
     real: bool,
     counts: bool,
+    exact: bool,
     noise: Any,
     device: str | None,
     dtype: str | None,
@@ -158,7 +161,7 @@ def _solve(
 ) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
-    problem = phaselect.load(*files)
+    problem = phaselect.load(*files, exact=exact)
     if real:
         problem = replace(problem, real=True)
     if counts:

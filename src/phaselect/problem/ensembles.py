@@ -267,7 +267,7 @@ class InstanceBatch:
         from phaselect.backends.jax.batches import stack
 
         some = [self.problems[k].normalised for k in chosen]
-        parts = zip(*(one[1:] for one in some), strict=True)
+        parts = zip(*(one.vectors for one in some), strict=True)
         *vectors, rounding = (np.stack(np.broadcast_arrays(*own)) for own in parts)  # powers may be numbers, and arrays
         vectors.append(np.maximum(rounding, np.finfo(dtype).eps))
         matrix, arrays = stack([one.matrix for one in some], vectors, device, dtype)

@@ -19,14 +19,17 @@ from phaselect.backends.host.in_memory import Dense, Operator
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
-from phaselect.base.files import read_array, read_npz, save_arrays
+from phaselect.base.files import read_array, read_as_written, read_npz, save_arrays
 from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import Units, normalised_units
+from phaselect.problem.all_digits import AllDigits, all_digits
 from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers, precision_of
 from phaselect.problem.normalised import Normalised
 
 ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding", "real")
+IN_FULL = ("A_in_full", "y_in_full", "precision")
+"""Names of A and y to all digits, as texts."""
 UNEVEN, MOST = 0.3, 0.5
 """Standard deviation of the squared row norms over their mean from which rows count as uneven, beyond the sqrt(2/N)
 that iid entries leave; and in any case."""
@@ -50,6 +53,7 @@ class Instance:
     noise: variance of the noise on y, one number or one per measurement; None (or 0) for exact data; "auto" where there
         may be some, the same for all measurements, that solvers are to learn.
     rounding: relative precision of A and y; at least that of the dtypes they are given in.
+    all_digits: see `Instance.exact`.
 
     Rows are weighted where that helps: by 1/|a_i| where data are exact and the norms of the rows uneven, by the inverse
     of the standard deviation of the noise where that is given for each measurement. Rows of zeros are left out.
@@ -63,6 +67,7 @@ class Instance:
     noise: Any = None
     rounding: Any = 0.0
     real: Any = False
+    all_digits: AllDigits | None = None
     matrix: Matrix = field(init=False)  # A as it is used, whatever it is
     kept: NDArray[np.bool_] | None = field(init=False)  # the rows that are not all zeros, where some are
     row_powers: Vector = field(init=False)  # squared norms of those
@@ -98,6 +103,24 @@ class Instance:
             _check_length(A_test[0], columns, "a row of A_test")
             put("A_test", A_test)
             put("y_test", y_test)
+
+    @classmethod
+    def exact(cls, A: Any, y: Any, x0: Any = None, digits: int | None = None) -> Instance:
+        """Data to more digits than float64 has: whole numbers, fractions, numbers of mpmath, `decimal.Decimal`, or
+        decimals as strings, in lists or arrays of objects.
+
+        Whole numbers and fractions are exact, decimals are right to their last digit, of which half a unit may be off.
+        digits: how many significant ones of the largest numbers are right, if fewer. A lattice needs the fewer
+        measurements the more digits there are; the certificate counts them.
+
+        >>> problem = phaselect.Instance.exact([["1", "1/3"], ["0.5", "-2"], ["3", "1"]], ["1/3", "2", "1"])
+        """
+        found = all_digits(A, y, digits)
+        try:
+            floats = found.A.astype(np.float64), found.y.astype(np.float64)
+        except OverflowError:
+            raise InputError("A and y must be within the range of float64: rescale them") from None
+        return cls(*floats, x0=x0, rounding=min(0.5, found.precision), all_digits=found)
 
     def __repr__(self) -> str:
         known = ", x0 known" if self.x0 is not None else ""
@@ -141,12 +164,12 @@ class Instance:
         if isinstance(self.matrix, MaskedFourier):
             from phaselect.backends.jax import fourier
 
-            return replace(self, A=fourier.put(self.matrix, device, dtype))
+            return replace(self, A=fourier.put(self.matrix, device, dtype), all_digits=None)
         from phaselect.backends.jax.sharding import put
 
         if not isinstance(self.matrix, Dense):
             raise InputError("A is not an array in memory, so it cannot be sent to a device")
-        return replace(self, A=put(self.matrix.A, device, dtype))
+        return replace(self, A=put(self.matrix.A, device, dtype), all_digits=None)
 
     def with_noise(self, noise: Any) -> Instance:
         """The same instance with another noise; itself if None is given."""
@@ -223,7 +246,8 @@ class Instance:
         powers = units.scale**2 * self.row_powers
         powers = powers if self._uneven(powers) else np.float64(1)
         matrix, scale = matrix.prepared(units.scale)
-        return Normalised(matrix, scale, y, x0, signs, powers, np.float64(self.rounding))
+        digits = None if self.all_digits is None else self.all_digits.rows(self.kept)
+        return Normalised(matrix, scale, y, x0, signs, powers, np.float64(self.rounding), digits)
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]
@@ -242,17 +266,33 @@ class Instance:
         """Write the instance to an `.npz` file; the file appears whole or not at all."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES} | {"A": self.matrix.entries()}
         arrays["real"] = self.real or None
+        if self.all_digits is not None:
+            in_full = (self.all_digits.A.astype(str), self.all_digits.y.astype(str), self.all_digits.precision)
+            arrays |= dict(zip(IN_FULL, in_full, strict=True))
         save_arrays(path, {name: np.asarray(array) for name, array in arrays.items() if array is not None})
 
 
-def load(path: str | Path, y_path: str | Path | None = None) -> Instance:
-    """Read an instance from one `.npz` with arrays A and y, or from two `.npy`/`.csv` files (A, then y)."""
+def load(path: str | Path, y_path: str | Path | None = None, exact: bool = False) -> Instance:
+    """Read an instance from one `.npz` with arrays A and y, or from two `.npy`/`.csv` files (A, then y).
+
+    exact: take the numbers of two `.csv` files to all the digits that are written there, as `Instance.exact` does.
+    """
+    if exact:
+        if y_path is None:
+            raise InputError("exact data are read from two .csv files, A and y: an .npz file says itself what it holds")
+        A = read_as_written(path)
+        return Instance.exact(A[:, None] if A.ndim == 1 else A, read_as_written(y_path))
     if y_path is not None:
         A = read_array(path)
         return Instance(A[:, None] if A.ndim == 1 else A, read_array(y_path))
     if Path(path).suffix.lower() in (".npy", ".csv"):
         raise InputError(f"{path} holds one array: give two files, A and y, or one .npz with both")
-    return Instance(**read_npz(path, ARRAY_NAMES[:2], ARRAY_NAMES[2:]))
+    arrays: dict[str, Any] = dict(read_npz(path, ARRAY_NAMES[:2], (*ARRAY_NAMES[2:], *IN_FULL)))
+    in_full = [arrays.pop(name) for name in IN_FULL if name in arrays]
+    if len(in_full) == len(IN_FULL):
+        A, y, precision = in_full
+        arrays["all_digits"] = replace(all_digits(A, y), precision=float(precision))
+    return Instance(**arrays)
 
 
 def _noise(noise: Any, y: Vector) -> Any:

@@ -29,6 +29,12 @@ class Normalised(NamedTuple):
     signs: Array  # (M,)
     powers: Array  # (M,): squared norms of the rows times scale, where they are uneven, else the number 1
     rounding: Array  # relative precision of the data
+    all_digits: Any = None  # A and y as they were given, if to more digits than float64 has
+
+    @property
+    def vectors(self) -> tuple[Array, ...]:
+        """What there is besides the matrix, in float64."""
+        return self[1:7]
 
     @property
     def field(self) -> Field:
@@ -47,7 +53,8 @@ class Normalised(NamedTuple):
 
     def placed(self, matrix: Matrix) -> Normalised:
         """With this form of the matrix, and all vectors where it is."""
-        return Normalised(matrix, *(matrix.placed(vector) for vector in self[1:]))
+        digits = None if matrix.on_device else self.all_digits
+        return Normalised(matrix, *(matrix.placed(vector) for vector in self.vectors), digits)
 
     def forward(self, x: Array) -> Array:
         """`A x`."""

@@ -9,7 +9,7 @@ the data reach (Song, Zadik and Bruna, NeurIPS 2021, for LLL at M = N + 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, exp, log, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,10 @@ from phaselect.base.errors import InputError
 from phaselect.equations.regression import sign_columns
 from phaselect.equations.sign_equations import SignEquations, sign_equations
 from phaselect.equations.signs import sign_overlap, signs_of
+from phaselect.problem.all_digits import FITS
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.certificate.impostors import log10_impostors
+from phaselect.solvers.certificate.impostors import log10_impostors_at
 from phaselect.solvers.finish import settle_found
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
@@ -40,14 +41,12 @@ TOURS, PIECES = 2, 8
 """Tours over all rows with blocks of one size, and pieces of a tour between looks."""
 LOOKED_AT = 5_000_000
 """Combinations that the search of a block looks at, at most."""
-FITS = 64.0
-"""Value in an equation, in units of its noise, up to which signs may be the right ones: data decide that later."""
 EXACT = 1e40
 """The mu that stands for exact data."""
 LARGEST = 800
 """Measurements beyond which reduction would take days."""
-LEAST = -1000.0
-"""Base-2 logarithm of a noise below all others."""
+LEAST = -700.0
+"""Logarithm of a noise below all others."""
 TOLD_APART = -1.0
 """Base-10 logarithm of the number of wrong signs expected to fit, from which on the right ones cannot be told."""
 
@@ -211,34 +210,33 @@ class Lattice:
     run_batch = run_batch
 
 
-def noise_of(problem: Normalised, mu: float) -> float:
-    """Variance of the noise on y, in normalised units: that of rounding at least."""
-    return float(max(problem.rounding**2, 1 / (2 * mu)))
-
-
 def equations_of(problem: Normalised, mu: float) -> SignEquations:
     """The equations of the signs; refused where they cannot tell them."""
     if problem.m_rows > LARGEST:
         raise InputError(f"{problem.m_rows} measurements: reducing a lattice takes too long beyond {LARGEST}; use pa")
-    noise = noise_of(problem, mu)
-    check_noise(problem.m_rows, problem.n, noise)
+    if problem.all_digits is not None and mu >= EXACT:
+        check_noise(problem.m_rows, problem.n, problem.all_digits.noise)
+        equations: SignEquations = problem.all_digits.equations
+        return equations
+    noise = float(max(problem.rounding**2, 1 / (2 * mu)))
+    check_noise(problem.m_rows, problem.n, np.sqrt(noise))
     scale = np.broadcast_to(problem.scale, problem.y.shape)
     A = np.asarray(problem.matrix.entries(), dtype=np.float64)
     return sign_equations(A, problem.y / scale, np.sqrt(noise) / scale)
 
 
 def check_noise(m_rows: int, n: int, noise: float) -> None:
-    """Are there few enough wrong signs that fit as well as the right ones?"""
+    """Are there few enough wrong signs that fit as well as the right ones? noise: standard deviation over that of y."""
 
-    def impostors(exponent: float) -> float:
-        return log10_impostors(2.0**exponent * (m_rows - n) / m_rows, m_rows, n, floor=0.0) - TOLD_APART
+    def impostors(log_noise: float) -> float:
+        return log10_impostors_at(2 * log_noise + log((m_rows - n) / m_rows), m_rows, n) - TOLD_APART
 
-    if impostors(log2(noise)) < 0:
+    if impostors(log(noise)) < 0:
         return
-    enough = brentq(impostors, LEAST, log2(noise), xtol=1e-3)
+    enough = exp(brentq(impostors, LEAST, log(noise)))
     raise InputError(
-        f"noise = {noise:.2g} of mean(y^2): so many wrong signs fit as well that the right ones cannot be told; "
-        f"a lattice needs noise below {2.0**enough:.2g} of mean(y^2), or more measurements"
+        f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice needs "
+        f"{enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
     )
 
 

@@ -255,7 +255,7 @@ def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Any) -> 
         own = type(support)(*(values[k] for values in support))
     if cohort.problem.field != REAL:
         return judge_phases(answer, own)
-    return judge(lambda: cohort.member(k), y, answer, own)
+    return judge(lambda: cohort.member(k), y, answer, own, cohort.problem.all_digits)
 
 
 def adopted(solver: Solver, fresh: Any, given: Any) -> Any:

@@ -13,6 +13,8 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array
+from phaselect.equations.signs import signs_of
+from phaselect.problem.all_digits import AllDigits
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.certificate import enumeration, groups
@@ -25,7 +27,7 @@ from phaselect.solvers.certificate.close_look import (
     looks,
 )
 from phaselect.solvers.certificate.few_rows import judge_few
-from phaselect.solvers.certificate.impostors import log10_impostors
+from phaselect.solvers.certificate.impostors import FLOOR, log10_impostors_at
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
 from phaselect.solvers.finish import EXACT, Answer, Probe, Support
@@ -60,28 +62,41 @@ def probes(y: Array, back: Array, points: int = 2) -> Probe:
     return Probe(stream(seed, Purpose.RANK_PROBE).standard_normal((points, n)), rows)
 
 
-def judge(problem: Callable[[], Normalised], y: Vector, answer: Answer, support: Support | None) -> Judged:
+def judge(
+    problem: Callable[[], Normalised],
+    y: Vector,
+    answer: Answer,
+    support: Support | None,
+    digits: AllDigits | None = None,
+) -> Judged:
     """Judge an answer to exact data. `problem` is asked for only where a closer look is needed.
 
-    y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine.
+    y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine. digits:
+    the data, where they have more digits than float64: those count.
     """
-    fit, n = float(answer.fit), answer.x.size
+    fit, n, fits = float(answer.fit), answer.x.size, bool(fits_exactly(answer))
     if y.size <= n:
-        return judge_few(problem, answer, y.size, bool(fits_exactly(answer)))
-    if not fits_exactly(answer):
-        log10 = log10_impostors(fit, y.size, n)
+        return judge_few(problem, answer, y.size, fits)
+    log_fit = np.log(max(fit, FLOOR))
+    if digits is not None and fits:
+        log_fit, fits = digits.left_by(answer.signs)
+        fit = float(np.exp(log_fit))
+    if not fits:
+        log10 = log10_impostors_at(log_fit, y.size, n)
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
-        return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
+        return Judged(Grade.OPEN, fit, log10_impostors_at(log_fit, y.size, n))
     if np.isfinite(support.rival).all():
-        return Judged(Grade.AMBIGUOUS, fit, log10_impostors(fit, y.size, n), rival=np.asarray(support.rival))
+        return Judged(Grade.AMBIGUOUS, fit, log10_impostors_at(log_fit, y.size, n), rival=np.asarray(support.rival))
     rounding, structured = float(support.rounding), bool(support.structured)
     distinct = distinct_rows(support.images, rounding)
-    log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
+    log10 = log10_impostors_at(log_fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
     reasons = list(doubts(y, answer.x, distinct, structured, rounding))
     plain = bool(support.full_rank and support.linked and support.firm) and not structured and not reasons
     quick = n < FEW_UNKNOWNS or y.size <= QUICK
     inspected = Inspected() if plain and not quick else _inspected(problem(), answer, support, data_seed(y), plain)
+    if digits is not None:
+        inspected = _to_all_digits(inspected, problem(), digits)
     if inspected.rival is not None:
         return Judged(Grade.AMBIGUOUS, fit, log10, rival=inspected.rival)
     if inspected.proved:
@@ -114,6 +129,13 @@ def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int,
         found = [_by_close_look(look, seed) for look in looks(problem, answer.x)]
         return max(found, key=lambda one: (one.rival is not None, one.doubt, not one.proved))  # the least certain
     return Inspected() if plain else by_parts(problem, answer, support)
+
+
+def _to_all_digits(inspected: Inspected, problem: Normalised, digits: AllDigits) -> Inspected:
+    """What is left of it where a rival that fits in float64 need not, and sign vectors were told apart by that."""
+    if inspected.rival is not None and digits.left_by(signs_of(problem.forward(inspected.rival)))[1]:
+        return inspected
+    return Inspected(doubt=inspected.doubt if inspected.doubt == DEPENDENT else "")
 
 
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:

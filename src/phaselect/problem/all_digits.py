@@ -1,0 +1,119 @@
+"""Data to more digits than float64 has: whole numbers, fractions, decimals of any length, numbers of mpmath."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.backends.interface import Vector
+from phaselect.base.checks import is_count, shortened
+from phaselect.base.errors import InputError
+from phaselect.equations.sign_equations import SignEquations, sign_equations
+
+WANTED = 0.04
+"""Binary digits that LLL needs, of all equations together, over the square of the number of measurements."""
+LEAST_DIGITS, MOST_DIGITS = 64, 1000
+"""Binary digits of each equation of numbers that have no end of them."""
+FITS = 64.0
+"""Value in an equation, in units of its noise, up to which signs may be right; wrong ones leave millions."""
+KINDS = "whole numbers, fractions as 3/7, decimals as 0.125, or numbers of mpmath"
+
+
+@dataclass(frozen=True, eq=False)
+class AllDigits:
+    """A and y as fractions; precision: standard deviation of the error of y over its root mean square, 0 for none."""
+
+    A: NDArray[np.object_]
+    y: NDArray[np.object_]
+    precision: float
+
+    def rows(self, kept: NDArray[np.bool_] | None) -> AllDigits:
+        """Some of the measurements."""
+        return self if kept is None else AllDigits(self.A[kept], self.y[kept], self.precision)
+
+    @cached_property
+    def noise(self) -> float:
+        """The precision; of exact numbers, so little that their equations have enough digits for LLL."""
+        m_rows, n = self.A.shape
+        digits = ceil(WANTED * m_rows**2 / max(1, m_rows - n))
+        return self.precision or 2.0 ** -min(max(LEAST_DIGITS, digits), MOST_DIGITS)
+
+    @cached_property
+    def equations(self) -> SignEquations:
+        """Of the signs, to all digits."""
+        floats = self.A.astype(np.float64)
+        lengths = np.linalg.norm(floats, axis=1)
+        size = np.sqrt(np.mean(self.y.astype(np.float64) ** 2) / np.mean(lengths**2))
+        return sign_equations(self.A, self.y, self.noise * size * lengths)
+
+    def left_by(self, signs: Vector) -> tuple[float, bool]:
+        """The logarithm of the `mse_y` that signs leave, and whether it is what the digits allow."""
+        values = self.equations.values(np.asarray(signs, dtype=np.float64)[None])[0]
+        left = max(1.0, float(np.linalg.norm(values)))  # of exact numbers nothing is left
+        return 2 * float(np.log(self.noise) + np.log(left)) - np.log(len(self.y)), bool((np.abs(values) <= FITS).all())
+
+
+def all_digits(A: Any, y: Any, digits: Any = None) -> AllDigits:
+    """Numbers as they are written. digits: how many of them are right, if not all."""
+    (A, A_unit), (y, y_unit) = _fractions(A, "A", 2), _fractions(y, "y", 1)
+    if any(value < 0 for value in y):
+        where = next(i for i, value in enumerate(y) if value < 0)
+        raise InputError(f"y[{where}] = {float(y[where]):g} is negative: y holds magnitudes, |A x|")
+    if digits is not None and not is_count(digits, 1):
+        raise InputError(f"digits = {shortened(digits)}: give the number of right digits, 1 or more")
+    precision = max(_relative(A_unit, A), _relative(y_unit, y))
+    return AllDigits(A, y, max(precision, 0.0 if digits is None else 0.5 * 10.0**-digits))
+
+
+def _fractions(values: Any, name: str, dimensions: int) -> tuple[NDArray[np.object_], Fraction]:
+    """An array of fractions, and half a unit of the last digit of the one that has the fewest; 0 if all are exact."""
+    given = np.array(values, dtype=object)
+    if given.ndim != dimensions or given.size == 0:
+        shape = "a 2-D array, one row per measurement" if dimensions == 2 else "a 1-D array, one number per measurement"
+        raise InputError(f"{name} has shape {given.shape}: give {shape}, of {KINDS}")
+    found, units = np.empty(given.shape, dtype=object), Fraction(0)
+    for where in np.ndindex(given.shape):
+        try:
+            found[where], unit = as_fraction(given[where])
+        except (ValueError, TypeError, OverflowError, ZeroDivisionError, InvalidOperation):
+            place = ", ".join(map(str, where))
+            raise InputError(f"{name}[{place}] = {shortened(given[where])}: give {KINDS}") from None
+        units = max(units, unit)
+    return found, units
+
+
+def as_fraction(value: Any) -> tuple[Fraction, Fraction]:
+    """A number, and half a unit of its last digit; 0 for whole numbers and fractions."""
+    nothing = Fraction(0)
+    if isinstance(value, bool | np.bool_):
+        raise TypeError
+    if isinstance(value, Rational | np.integer):
+        return Fraction(int(value.numerator), int(value.denominator)), nothing
+    if isinstance(value, str):
+        text = value.strip()
+        if "/" in text or text.lstrip("+-").isdigit():
+            return Fraction(text), nothing
+        value = Decimal(text)
+    if isinstance(value, Decimal):
+        return Fraction(value), Fraction(10) ** int(value.as_tuple().exponent) / 2
+    if hasattr(value, "_mpf_"):
+        sign, mantissa, exponent, bits = value._mpf_
+        if bits == 0 and mantissa == 0 and exponent != 0:
+            raise ValueError  # inf or nan
+        number = Fraction(int(mantissa)) * Fraction(2) ** int(exponent) * (-1 if sign else 1)
+        return number, Fraction(2) ** (int(exponent) + int(bits) - int(value.context.prec)) / 2 if bits else nothing
+    number = Fraction(float(value))
+    return number, abs(number) * Fraction(1, 2**53)
+
+
+def _relative(unit: Fraction, values: NDArray[np.object_]) -> float:
+    largest: Any = np.abs(values).max()
+    return 0.0 if unit == 0 else float(unit / largest)
