@@ -69,8 +69,8 @@ def vector_iteration(
     v = eigenvalues.mean_variance(old.g, precision, m_rows)
     enough = ENOUGH * xp.sqrt(v * m_rows)
     shift = precision / (eigenvalues.fold * old.g)
-    target = old.h / like(y, old.g)
-    z, kept = node.regress(target - offset if signal else target, shift, old.kept, enough)
+    known = like(y, old.g)
+    z, kept = node.regress(old.h / known - offset if signal else old.h / known, shift, old.kept, enough)
     z = z + offset if signal else z
     tau, own = before(v, old.g, powers)
     nu, rate = like(y, 1 / (2 * mu)), like(y, psi)
