@@ -45,5 +45,6 @@ def coded(side: int, per_unknown: float, seed: int, real: bool = False) -> Coded
     whole = operators.coded_diffraction((side, side), ceil(per_unknown), seed)
     rng = np.random.default_rng([seed, side])
     parts = rng.standard_normal((2, side**2))
-    kept = rng.permutation(whole.shape[0])[: round(per_unknown * side**2)]
-    return Coded(whole, np.sort(kept), parts[0] if real else parts[0] + 1j * parts[1])
+    rows, count = whole.shape[0], round(per_unknown * side**2)
+    kept = np.arange(rows) if count == rows else np.sort(rng.permutation(rows)[:count])
+    return Coded(whole, kept, parts[0] if real else parts[0] + 1j * parts[1])

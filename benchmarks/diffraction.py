@@ -99,9 +99,11 @@ TEXTS = {
         whatever the number of patterns, single precision, one thread); its clock stops at 1e-5, where the others go on
         to all digits and ask whether x is locally unique.""",
     "cost": """**Time and memory.** The reference of the time is that of the Fourier transforms in the same run.""",
-    "device": """**Large pictures**, masks and data on the device, compiled before; transforms of message passing in
-        complex64. Seconds are wanted to a relative error of 1e-4; refinement, in double precision, goes on to all
-        digits and asks whether x is locally unique.""",
+    "device": """**Large pictures**, masks and data on the device, compiled before; x and the phases of all measurements
+        in memory at the end. Seconds are wanted to a relative error of 1e-4. Message passing is as far as its part of
+        the run goes; six digits are what refinement ends with if data are said to have no more (`rounding=1e-6`), all
+        digits what it ends with by itself. Either asks whether x is locally unique. The peak is of all, masks and data
+        included.""",
 }
 
 

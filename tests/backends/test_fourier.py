@@ -6,9 +6,12 @@ import jax
 import numpy as np
 import pytest
 
-from phaselect import Instance, operators
+from phaselect import Instance, VectorMessagePassing, operators
 from phaselect.backends.jax.devices import on
 from phaselect.equations.gaussian_node import NodeByDiagonal
+from phaselect.solvers.certificate.judge import probes
+from phaselect.solvers.finish import settle_estimate
+from phaselect.solvers.learned_noise import LearningNoise
 
 A = operators.coded_diffraction((4, 3), 3, masks="octanary", seed=1)
 DENSE = A @ np.eye(12)
@@ -67,6 +70,48 @@ def test_it_can_be_pickled():
 def test_single_precision_is_for_message_passing_alone():
     own = Instance(A, np.abs(A @ np.ones(12))).to_device("cpu", "float32").normalised
     with on(jax.devices("cpu")[0]):
-        rough, exact = own.gaussian_node.measure(X[0]), own.forward(X[0])
-    difference = np.max(np.abs(rough - exact))
-    assert 1e-12 < difference < 1e-5
+        rough, exact = (np.asarray(one.forward(X[0])) for one in (own.rough, own))
+    assert (rough.dtype, exact.dtype) == ("complex64", "complex128")
+    np.testing.assert_allclose(exact, own.matrix.gain * DENSE @ X[0], rtol=1e-12)
+    assert 1e-12 < np.max(np.abs(rough - exact)) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("solver", "real", "noise"),
+    [
+        (VectorMessagePassing(), False, None),
+        (VectorMessagePassing(prior="nonnegative"), True, None),
+        (LearningNoise(), False, None),
+        (VectorMessagePassing(), False, np.full(36, 0.01)),  # rows of even weight
+        (VectorMessagePassing(), True, np.repeat([0.01, 0.02, 0.03], 12)),  # a weight for each pattern
+        (VectorMessagePassing(), False, np.linspace(0.01, 0.02, 36)),  # for each row: nothing is diagonal
+    ],
+)
+def test_message_passing_is_in_single_precision_throughout(solver, real, noise):
+    """And what it finds is refined in double precision: all of it is traced, nothing compiled."""
+    own = Instance(A, np.abs(A @ np.ones(12)), real=real, noise=noise).to_device("cpu", "float32").placed
+    schedule = solver.default_schedule()
+    drawn = solver.draw(RNG, own.m_rows, own.n, schedule, 0)
+    with on(jax.devices("cpu")[0]):
+        state = jax.eval_shape(solver.start, own, drawn, 1.0, 1.0, None)
+        state = jax.eval_shape(solver.advance, own, state, schedule[:3].stretch(own.m_rows))
+        jax.eval_shape(solver.measure, own, state)
+        answer, _ = jax.eval_shape(settle_estimate, own, state.beliefs.kept, probes(0, own.m_rows, own.n, 1))
+    assert state.beliefs.h.dtype == "complex64"
+    assert state.beliefs.kept.dtype == ("float32" if real else "complex64")
+    assert state.beliefs.g.dtype == "float64"
+    assert answer.x.dtype == ("float64" if real else "complex128")
+
+
+def test_real_masks_leave_x_complex():
+    masks = np.random.default_rng(4).random((2, 5))
+    own = Instance(operators.masked_fourier(masks), np.ones(10)).to_device("cpu", "float32").matrix
+    x = X[0, :5]
+    np.testing.assert_allclose(own.measure(x), np.fft.fft(masks * x, norm="ortho").ravel(), rtol=1e-12)
+
+
+def test_data_are_sent_once():
+    problem = Instance(A, np.abs(A @ np.ones(12))).to_device("cpu", "float32")
+    assert problem.placed is problem.with_rounding(0.0).placed
+    assert isinstance(problem.placed.y, jax.Array)
+    assert problem.placed.x0.ndim == problem.placed.signs.ndim == 0

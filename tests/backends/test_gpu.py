@@ -29,6 +29,7 @@ from phaselect.backends.jax.devices import free_bytes, on, pick
 from phaselect.backends.jax.flip_kernel import by_kernel
 from phaselect.backends.jax.flips import _kernel_runs, by_blocks
 from phaselect.backends.jax.products import adjoint, forward
+from phaselect.equations.arrays import LARGE, in_memory
 from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import EXACT, examine, refine_estimate
 
@@ -189,13 +190,13 @@ def test_least_squares_and_the_certificate_with_the_copy(large):
     assert float(answer.fit) < 1e-18
     assert float(answer.excess) < EXACT
     np.testing.assert_allclose(np.asarray(answer.x), own.x0, atol=1e-8)
-    support = own.compiled(examine)(own, probes(own.y, np.zeros(own.n)))
+    support = own.compiled(examine)(own, probes(0, own.m_rows, own.n))
     assert bool(support.full_rank)
     assert bool(support.linked)
     with on(None):
         twins = Instance(large.A.at[:, 4].set(large.A[:, 17]), large.y).normalised
     twins = twins._replace(matrix=twins.matrix.ready)
-    assert not bool(twins.compiled(examine)(twins, probes(own.y, np.zeros(own.n))).full_rank)
+    assert not bool(twins.compiled(examine)(twins, probes(0, own.m_rows, own.n)).full_rank)
 
 
 # ------------------------------------------------------------------------------------------------------------- phases
@@ -216,6 +217,14 @@ def test_phases(real, alpha):
     for result in found:
         assert result.status is Status.LOCALLY_UNIQUE
         assert result.truth["mse_x"] < 1e-12
+
+
+def test_large_arrays_come_back_as_they_are():
+    numbers = np.random.default_rng(0).standard_normal(LARGE // 4)
+    with on(jax.devices("gpu")[0]):
+        array = jnp.asarray(numbers) * 1
+    (found,) = in_memory([array])
+    np.testing.assert_array_equal(found, numbers)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -29,7 +29,7 @@ def read(monkeypatch):
 def settled(problem):
     own = problem.normalised
     near = own.x0 + 1e-4 * np.random.default_rng(0).standard_normal(own.n)
-    return settle_estimate(own, near, probes(own.y, np.zeros(own.n)))
+    return settle_estimate(own, near, probes(0, own.m_rows, own.n))
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-60])
@@ -79,7 +79,7 @@ def test_float64_goes_on_where_float32_gets_no_further(read):
 @pytest.mark.parametrize("change", [twins, no_room_in_float32])
 def test_float32_sees_what_no_measurement_does(change, read):
     own = with_columns(change).normalised
-    support = examine(own, probes(own.y, np.zeros(N)))
+    support = examine(own, probes(0, own.m_rows, own.n))
     assert not support.full_rank
     np.testing.assert_allclose(own.forward(support.unseen), 0, atol=1e-9)
 

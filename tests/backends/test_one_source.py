@@ -201,7 +201,7 @@ def asked(problem, probe):
 
 def test_what_the_certificate_asks():
     own = in_other_units().normalised
-    support = agree(asked, probes(own.y, np.zeros(N)), error=1e-6)
+    support = agree(asked, probes(0, own.m_rows, own.n), error=1e-6)
     assert support.full_rank
     assert support.linked
     A = own.scale[:, None] * own.matrix.entries()
@@ -210,7 +210,7 @@ def test_what_the_certificate_asks():
         np.testing.assert_allclose(agree(influence, i, error=1e-6), K[:, i], atol=1e-6)
     A = PROBLEM.A.copy()
     A[:, 4] = A[:, 17]
-    assert not agree(asked, probes(own.y, np.zeros(N)), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
+    assert not agree(asked, probes(0, own.m_rows, own.n), problem=Instance(A, PROBLEM.y), error=1e-6).full_rank
 
 
 def iterate(problem, beliefs, mu, lam, psi):

@@ -62,12 +62,13 @@ def test_fewer_measurements_are_not_tried_in_vain():
 
 
 def test_the_limit_is_for_what_is_close_enough():
-    fine = diffraction_rows.Found(1e-15, 0.3)
-    for error, limits in ((1e-3, [None, 0.15]), (1e-5, [0.15, None])):
-        runs = [diffraction_rows.Run(diffraction_rows.Found(error, 0.1), fine, "how")]
-        rows = [diffraction_rows.of_run(None, 1024, stage, runs) for stage in diffraction_rows.STAGES]
+    names = diffraction_rows.DIGITS
+    for error, limits in ((1e-3, [None, 0.15, None]), (1e-5, [0.15, None, None])):
+        errors, seconds = (error, 1e-7, 1e-15), (0.1, 0.2, 0.3)
+        found = dict(zip(names, map(diffraction_rows.Found, errors, seconds), strict=True))
+        rows = [diffraction_rows.of_run(None, 1024, name, [diffraction_rows.Run(found, "how")]) for name in names]
         assert [row.limit for row in rows] == limits
-        assert [row.value for row in rows] == [0.1, 0.3]
+        assert [row.value for row in rows] == [0.1, 0.2, 0.3]
 
 
 def test_the_fewest_is_where_a_success_without_gaps_begins():
@@ -91,14 +92,14 @@ def test_the_page_keeps_machines_apart(monkeypatch, tmp_path):
     monkeypatch.setattr(diffraction, "CONTENDERS", ("phaselect.solve", "wf", "deepinv"))
     (tmp_path / "complex.md").write_text(f"{page.BEGIN}\n{page.END}\n")
     Report("cpu", False, MACHINE, rows).save(tmp_path / "bench" / "diffraction-cpu.json")
-    large = Row("device", "with refinement", "512 x 512", Measurement(0.1, "s", "how"))
+    large = Row("device", "all digits", "512 x 512", Measurement(0.1, "s", "how"))
     Report("gpu", False, MACHINE | {"gpu": "H200"}, [large]).save(tmp_path / "bench" / "diffraction-gpu.json")
     text = "\n".join(diffraction.measured_part(tmp_path / "bench"))
     assert "| phaselect.solve | 20 | 2.3 | 2 s (relative error 1e-15) |" in text
     assert "| wf | 3 | - | 6 s, 3 times ours (relative error 1e-15) |" in text
     assert "deepinv was not installed." in text
     assert "`python -m benchmarks.diffraction --device gpu` on An Abacus" in text
-    assert text.index("### An Abacus") < text.index("### H200") < text.index("| with refinement | 512 x 512 | 0.1 s |")
+    assert text.index("### An Abacus") < text.index("### H200") < text.index("| all digits | 512 x 512 | 0.1 s |")
 
 
 def test_the_published_page_is_what_the_reports_say():

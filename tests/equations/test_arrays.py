@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from phaselect.equations.arrays import BLOCK, by_blocks
+from phaselect.equations.arrays import BLOCK, by_blocks, like
 
 
 @pytest.mark.parametrize("size", [10, 3 * BLOCK + 7])
@@ -13,3 +13,12 @@ def test_blocks_are_the_whole(size):
     np.testing.assert_array_equal(both[1], 1j * a)
     whole = a - b
     np.testing.assert_array_equal(by_blocks(lambda a, b: a - b, a, b, spare=True), whole)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "made"), [("complex64", "complex64"), ("float32", "float32"), ("float64", "float64")]
+)
+def test_numbers_take_the_precision_of_an_array(dtype, made):
+    array = np.ones(3, dtype)
+    assert (array * like(array, np.float64(0.1))).dtype == made
+    assert like(array, np.ones(3)).dtype == array.real.dtype

@@ -19,7 +19,8 @@ def test_observables_ignore_the_global_sign_and_the_units():
         assert sign_overlap(problem.signs, factor * signs) == pytest.approx(problem.signs @ signs / 75)
     found = against_truth(problem.x0, problem.signs, x, signs)
     assert against_truth(2 * problem.x0, problem.signs, 2 * x, -signs) == pytest.approx(found)
-    assert np.isnan(list(against_truth(np.full(50, np.nan), np.full(75, np.nan), x, signs).values())).all()
+    assert np.isnan(sign_overlap(np.float64(np.nan), np.stack([signs, signs]))).tolist() == [True, True]
+    assert np.isnan(list(against_truth(*np.full((2, 1), np.nan)[:, 0], x, signs).values())).all()
 
 
 def test_columns_of_an_estimate_are_the_energies_of_the_paper():

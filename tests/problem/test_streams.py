@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
-from phaselect.problem.streams import Purpose, check_seed, stream
+from phaselect.base.kernels import numba
+from phaselect.problem import streams
+from phaselect.problem.streams import Purpose, check_seed, random_numbers, random_signs, stream
 
 
 def test_every_purpose_has_numbers_of_its_own():
@@ -33,3 +35,23 @@ def test_seeds():
 def test_what_is_no_seed(seed):
     with pytest.raises(InputError, match=r"seed = .* or a numpy\.random\.Generator"):
         check_seed(seed)
+
+
+def test_very_many_numbers_are_rough_and_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr(streams, "MANY", 1000)
+    monkeypatch.setattr(streams, "PIECE", 4000)
+    many = random_numbers(np.random.default_rng(0), 30_001)
+    assert many.dtype == np.float32
+    assert np.mean(many) == pytest.approx(0, abs=0.03)
+    assert np.var(many) == pytest.approx(1, abs=0.03)
+    assert np.unique(many).size > 29_900
+    threads = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        np.testing.assert_array_equal(random_numbers(np.random.default_rng(0), 30_001), many)
+    finally:
+        numba.set_num_threads(threads)
+    signs = random_signs(np.random.default_rng(0), 10_000, 1)
+    assert signs.shape == (1, 10_000)
+    assert set(signs.ravel().tolist()) == {-1, 1}
+    assert np.mean(signs) == pytest.approx(0, abs=0.05)

@@ -235,7 +235,7 @@ def test_ties_of_the_whole_are_not_enough():
     for k, (one, grade) in enumerate([(MEMBERS[0], Grade.CERTIFIED), (problem, Grade.AMBIGUOUS)]):
         own = one.normalised
         answer = Answer(own.x0, own.signs, np.float64(0), np.float64(0))
-        support = examine(own, probes(own.y, np.zeros(own.n)))._replace(linked=True)
+        support = examine(own, probes(0, own.m_rows, own.n))._replace(linked=True)
         assert judge(lambda k=k: members.member(k), own.y, answer, support).grade is grade
 
 

@@ -14,7 +14,7 @@ from phaselect.solvers.finish import (
 
 def full_rank(problem):
     own = problem.normalised
-    return examine(own, probes(own.y, np.zeros(own.n))).full_rank
+    return examine(own, probes(0, own.m_rows, own.n)).full_rank
 
 
 def refined(problem, x):
@@ -52,7 +52,7 @@ def test_a_failure_is_left_as_it_is():
 def test_the_answer_and_its_support_are_those_of_each_alone():
     """With the steps of the longer of both."""
     own = gaussian_instance(100, 1.3, seed=0).normalised
-    near, probe = own.x0 + 1e-4 * np.random.default_rng(0).standard_normal(100), probes(own.y, np.zeros(100))
+    near, probe = own.x0 + 1e-4 * np.random.default_rng(0).standard_normal(100), probes(0, own.m_rows, own.n)
     answer, support = settle_estimate(own, near, probe)
     np.testing.assert_allclose(answer.x, refine_estimate(own, near).x, atol=1e-12)
     alone = examine(own, probe)
@@ -65,7 +65,7 @@ def test_the_answer_and_its_support_are_those_of_each_alone():
 def test_nothing_is_asked_for_a_failure():
     own = gaussian_instance(100, 1.3, seed=0).normalised
     far = own.x0 + np.random.default_rng(0).standard_normal(100)
-    answer, support = settle_estimate(own, far, probes(own.y, np.zeros(100)))
+    answer, support = settle_estimate(own, far, probes(0, own.m_rows, own.n))
     np.testing.assert_array_equal(answer.x, far)
     assert not support.asked
     assert support.steps == 0
@@ -119,4 +119,4 @@ def test_measurements_that_hang_together():
     blocks = np.kron(np.eye(2), rng.standard_normal((20, 10)))
     for A, linked in ((rng.standard_normal((40, 20)), True), (blocks, False)):
         own = Instance(A, np.abs(A @ np.ones(20))).normalised
-        assert examine(own, probes(own.y, np.zeros(20))).linked == linked
+        assert examine(own, probes(0, own.m_rows, own.n)).linked == linked

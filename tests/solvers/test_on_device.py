@@ -259,14 +259,14 @@ def test_the_verdict_is_that_of_numpy(make):
 @pytest.mark.parametrize("make", [matrices.any_matrix, matrices.nearly_twins, matrices.few_independent_columns])
 def test_a_null_space_is_seen(make):
     own = there(instance(make))
-    found = result_of(own, examine, probes(own.y, np.zeros(N)))
+    found = result_of(own, examine, probes(0, own.m_rows, own.n))
     assert found.full_rank == (make is matrices.any_matrix)
 
 
 @pytest.mark.parametrize("make", [matrices.blocks, matrices.rotated_blocks, matrices.inner_block])
 def test_groups_of_measurements_are_seen(make):
     own = there(instance(make))
-    found = result_of(own, examine, probes(own.y, np.zeros(N)))
+    found = result_of(own, examine, probes(0, own.m_rows, own.n))
     assert found.full_rank
     assert not found.linked
 
@@ -291,7 +291,7 @@ def test_few_measurements_are_enumerated(x0, unique):
     problem = Instance(FEW, np.abs(FEW @ x0), x0)
     for one in (problem.normalised, there(problem)):
         answer = Answer(one.x0, one.signs, 0.0, 0.0)
-        support = result_of(one, examine, probes(np.asarray(one.y), np.zeros(3)))
+        support = result_of(one, examine, probes(0, one.m_rows, one.n))
         found = judge(lambda one=one: one, np.asarray(one.y), answer, support)
         assert found.grade is (Grade.CERTIFIED if unique else Grade.AMBIGUOUS)
         assert found.certificate == ("enumerated" if unique else None)
@@ -371,7 +371,7 @@ def test_given_signs_are_left_alone():
     """Wrong ones too: annealing has done its own greedy flips."""
     wrong = PROBLEM.signs * np.where(np.arange(ROWS) < 3, -1, 1)
     own = there(narrowed(PROBLEM, 3.0), "float32")
-    probe = probes(np.asarray(own.y), np.zeros(N))
+    probe = probes(0, own.m_rows, own.n)
     answer, _ = result_of(own, functions_of(SimulatedAnnealing()).settle, wrong, probe)
     np.testing.assert_array_equal(answer.signs, wrong)
     assert answer.excess > 1e3

@@ -21,9 +21,11 @@ from phaselect import (
 from phaselect.backends.host.in_memory import Dense
 from phaselect.equations.arrays import inner
 from phaselect.equations.least_squares import Systems, least_squares
+from phaselect.equations.signs import mse_x
 from phaselect.problem.instance import load
 from phaselect.problem.likeness import likeness
 from phaselect.problem.suspicions import suspicions
+from phaselect.solvers import phases
 from phaselect.solvers.phases import locality, refined, tangent
 
 N = 40
@@ -108,6 +110,49 @@ def test_the_derivative_is_that_of_the_magnitudes():
     np.testing.assert_allclose(left, problem.y - abs(problem.forward(x)))
     assert inner(linear.adjoint(r), d) == pytest.approx(r @ linear.forward(d))
     np.testing.assert_allclose(linear.forward(1j * x), 0, atol=1e-12)
+
+
+def test_small_measurements_hardly_count_while_x_is_unsure():
+    problem = draw(4, 90).normalised
+    (linear, left), (weighted, less) = (tangent(problem, problem.x0 + 0.01, unsure) for unsure in (0.0, 0.5))
+    z, d = abs(problem.forward(problem.x0 + 0.01)), np.ones(N) + 1j
+    weights = z / np.sqrt(z**2 + 0.25)
+    np.testing.assert_allclose(less, weights * left)
+    np.testing.assert_allclose(weighted.forward(d), weights * linear.forward(d))
+
+
+def test_a_few_small_measurements_do_not_hold_up_the_others(monkeypatch):
+    """Of thousands some are as small as the error, and the method of Newton stays one."""
+    A = operators.coded_diffraction((64, 64), 3, seed=9)
+    rng = np.random.default_rng(9)
+    x0, noise = (rng.standard_normal(64**2) + 1j * rng.standard_normal(64**2) for _ in range(2))
+    problem = Instance(A, np.abs(A @ x0), x0).normalised
+    rounds, honest = [], phases.least_squares
+
+    def counted(*given):
+        rounds.append(1)
+        return honest(*given)
+
+    monkeypatch.setattr(phases, "least_squares", counted)
+    x, _ = refined(problem, problem.x0 + 1e-2 * noise, 1e-3)
+    assert mse_x(problem.x0, x) < 1e-29
+    assert len(rounds) <= 4
+    rounds.clear()
+    x, _ = refined(problem._replace(rounding=np.float64(1e-6)), problem.x0 + 1e-3 * noise, 1e-3)
+    assert mse_x(problem.x0, x) < 1e-10
+    assert len(rounds) <= 2
+
+
+def test_the_turn_of_all_phases_is_not_missed(monkeypatch):
+    """Least squares cannot tell it, and rounding adds to it."""
+    problem, honest = draw(7, 100).normalised, phases.least_squares
+
+    def turned(*given):
+        fit, spectrum = honest(*given)
+        return fit._replace(x=fit.x + 1e-3j * problem.x0), spectrum
+
+    monkeypatch.setattr(phases, "least_squares", turned)
+    assert locality(problem, problem.x0, np.random.default_rng(0).standard_normal(N), np.True_).unique
 
 
 def test_least_squares_of_pairs():

@@ -72,6 +72,10 @@ class Matrix(Protocol):
         """The matrix with whatever copies make passes over it faster."""
 
     @property
+    def rough(self) -> Any:
+        """The matrix in the precision of vector message passing, products and field; itself where that is its own."""
+
+    @property
     def in_memory(self) -> Any:
         """The matrix in memory, for what cannot be compiled."""
 

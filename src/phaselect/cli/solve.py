@@ -161,7 +161,7 @@ def _solve(
 ) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
-    problem = phaselect.load(*files, exact=exact)
+    problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact)
     if real:
         problem = replace(problem, real=True)
     if counts:

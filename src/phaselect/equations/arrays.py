@@ -14,6 +14,8 @@ Array = Any
 
 BLOCK = 1 << 14
 """Entries that stay in cache, with what is made of them in between."""
+LARGE = 1 << 20
+"""Bytes of an array for which a GPU is given memory to write to."""
 
 
 def namespace(array: Array) -> Any:
@@ -34,6 +36,11 @@ def squared(array: Array) -> Array:
 def inner(one: Array, other: Array) -> Array:
     """`Re(a^H b)`, of two vectors, or of each row of stacks: the product in which complex numbers are pairs."""
     return (one.conj() * other).real.sum(axis=-1)
+
+
+def like(array: Array, numbers: Array) -> Array:
+    """Numbers, one or many, in the precision of an array, so that what is made of both has it."""
+    return namespace(array).asarray(numbers, dtype=array.real.dtype)
 
 
 def by_blocks(function: Callable[..., Any], first: Array, *others: Array, spare: bool = False) -> Any:
@@ -69,7 +76,23 @@ def special(array: Array) -> Any:
 
 def in_memory(arrays: list[Array]) -> list[NDArray[Any]]:
     """As arrays of NumPy; those on a device leave it all at once, which saves a wait for each."""
+    arrays = list(map(_within_reach, arrays))
     for array in arrays:
         if hasattr(array, "copy_to_host_async"):
             array.copy_to_host_async()
     return [np.asarray(array) for array in arrays]
+
+
+def _within_reach(array: Array) -> Array:
+    """A large array of a GPU in memory that the GPU writes to by itself, many times as fast as through a copy.
+
+    JAX keeps that memory, once nobody needs the array, for the next one: taking it takes as long as a copy.
+    """
+    if namespace(array) is np or array.nbytes < LARGE:
+        return array
+    places = list(array.devices())
+    if len(places) > 1 or places[0].platform != "gpu":
+        return array
+    import jax
+
+    return jax.device_put(array, array.sharding.with_memory_kind("pinned_host"))

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from phaselect.equations.arrays import Array
 
+SINGLE = {"float64": "float32", "complex128": "complex64"}
+
 
 class Field(NamedTuple):
     """dtypes of x and of `A x`."""
@@ -34,9 +36,14 @@ class Field(NamedTuple):
         """Real numbers in a measurement over those in an unknown: so much more a belief of precision g tells of x."""
         return self.beta / self.reals
 
+    @property
+    def single(self) -> Field:
+        """The same in single precision."""
+        return Field(SINGLE[self.x], SINGLE[self.z])
+
     def of_x(self, back: Array) -> Array:
         """What comes back from measurements: of a real x, the real part of it."""
-        return back.real.copy() if self == REAL_SIGNAL else back
+        return back.real.copy() if self.fold == 2 else back
 
 
 REAL = Field("float64", "float64")

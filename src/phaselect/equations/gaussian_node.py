@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from phaselect.equations.arrays import Array, namespace, squared
+from phaselect.equations.arrays import Array, like, namespace, squared
 from phaselect.equations.fields import REAL, Field
 from phaselect.equations.lanczos import Eigenvalues, quadrature
 from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
@@ -60,7 +60,7 @@ class NodeByGradients(NamedTuple):
     def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
         """From the last x; the roughest corrections do, as the next call starts from what they leave."""
         xp, x = namespace(target), kept[None]
-        slope = self.linear.look(x, target[None])[1] - shift * x
+        slope = self.linear.look(x, target[None])[1] - like(x, shift) * x
         gradients: Any = self.linear.correct[0]
 
         def normal(p: Array, on: Array) -> Array:
@@ -104,7 +104,7 @@ class NodeByDiagonal(NamedTuple):
 
     def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
         """To all digits."""
-        x = self.adjoint(target) / (self.diagonal + shift)
+        x = self.adjoint(target) / like(target, self.diagonal + shift)
         return self.forward(x), x
 
     def signal(self, kept: Array) -> Array:

@@ -202,7 +202,7 @@ class ConjugateGradients(NamedTuple):
     def __call__(self, residual: Array, slope: Array, enough: Array, spectrum: Spectrum) -> tuple[Array, Spectrum]:
         """`(A^T A)^-1 slope`, to what is enough for each; slopes are brought to unit length, for low precision."""
         xp = namespace(slope)
-        size = _norms(slope) + 1e-300
+        size = _norms(slope) + float(xp.finfo(slope.dtype).tiny)
         b = (slope / size[:, None]).astype(self.dtype)
         least = (xp.clip(enough / size, self.gain, 2.0) ** 2).astype(b.real.dtype)
 

@@ -41,8 +41,8 @@ def masked_transforms_adjoint(masks: Array, z: Array, pattern_shape: Shape, spar
         np.conj(x, out=x)
     else:
         xp = namespace(masks)
-        images = xp.fft.ifftn(patterns, None, axes, norm="ortho")[inside]
-        x = (xp.conj(masks) * images).sum(axis=-1 - len(pattern_shape))
+        images = xp.fft.fftn(xp.conj(patterns), None, axes, norm="ortho")[inside]  # its inverse would scale once more
+        x = xp.conj((masks * images).sum(axis=-1 - len(pattern_shape)))
     return x.reshape(*lead, prod(masks.shape[1:]))
 
 

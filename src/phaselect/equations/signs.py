@@ -5,7 +5,7 @@ That is up to what no magnitude tells: the sign, or phase, of all of x.
 
 from __future__ import annotations
 
-from math import pi
+from math import nan, pi
 
 from phaselect.equations.arrays import Array, by_blocks, inner, is_complex, namespace, squared
 
@@ -33,24 +33,35 @@ def flip_energy(v: Array, field: Array, coupling: Array) -> Array:
     return 4.0 * v * (field - v * coupling)
 
 
+def unknown(vectors: Array) -> Array:
+    """Not-a-number, of a vector, or of each row of a stack."""
+    return namespace(vectors).full(vectors.shape[:-1], nan)
+
+
 def overlap(x0: Array, x: Array) -> Array:
     """`m = |x0^H x| / |x0|^2`: 1 on recovery, near 0 for a random guess."""
+    if not x0.ndim:
+        return unknown(x)
     return abs(x0.conj() @ x) / inner(x0, x0)
 
 
 def sign_overlap(true_signs: Array, signs: Array) -> Array:
     """`O = |S0^H S| / M`; of one sign vector, or of each row of a stack."""
+    if not true_signs.ndim:
+        return unknown(signs)
     return abs(signs @ true_signs.conj()) / true_signs.shape[-1]
 
 
 def mse_x(x0: Array, x: Array) -> Array:
     """`|x0 - x|^2 / |x0|^2` after aligning the global sign or phase."""
+    if not x0.ndim:
+        return unknown(x)
     aligned = x * signs_of(x.conj() @ x0)
     return squared(x0 - aligned).sum() / squared(x0).sum()
 
 
 def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[str, Array]:
-    """m, O and mse_x of an estimate; nan where the truth is."""
+    """m, O and mse_x of an estimate; nan where the truth is the number nan."""
     return {"m": overlap(x0, x), "O": sign_overlap(true_signs, signs), "mse_x": mse_x(x0, x)}
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from phaselect.equations.arrays import Array, by_blocks, namespace
+from phaselect.equations.arrays import Array, by_blocks, like, namespace
 from phaselect.equations.cavity import LEAST, before, told
 from phaselect.equations.channels import measurement_posterior, misfit
 from phaselect.equations.gaussian_node import GaussianNode
@@ -69,20 +69,22 @@ def vector_iteration(
     v = eigenvalues.mean_variance(old.g, precision, m_rows)
     enough = ENOUGH * xp.sqrt(v * m_rows)
     shift = precision / (eigenvalues.fold * old.g)
-    z, kept = node.regress(old.h / old.g - offset if signal else old.h / old.g, shift, old.kept, enough)
+    known = like(y, old.g)
+    z, kept = node.regress(old.h / known - offset if signal else old.h / known, shift, old.kept, enough)
     z = z + offset if signal else z
     tau, own = before(v, old.g, powers)
+    nu, rate = like(y, 1 / (2 * mu)), like(y, psi)
 
     def channel(z: Array, own: Array, h: Array, tau: Array, y: Array) -> tuple[Array, Array]:
-        return measurement_posterior(tau * (z / own - h), tau, y, 1 / (2 * mu))
+        return measurement_posterior(tau * (z / own - h), tau, y, nu)
 
     def told_back(mean: Array, V: Array, z: Array, own: Array, h: Array) -> Array:
-        return (1 - psi) * (mean / V - (z / own - h)) + psi * h
+        return (1 - rate) * (mean / V - (z / own - h)) + rate * h
 
-    mean, variance = by_blocks(channel, z, own, old.h, tau, y)
+    mean, variance = by_blocks(channel, z, like(y, own), old.h, like(y, tau), y)
     g, V = told(variance, tau)
     g = xp.maximum((1 - psi) * g + psi * old.g, LEAST)
-    h = by_blocks(told_back, mean, V, z, own, old.h, spare=True)
+    h = by_blocks(told_back, mean, like(y, V), z, like(y, own), old.h, spare=True)
     if signal:
         x = signal.mean + node.signal(kept)
         variance_of_x = eigenvalues.mean_variance_of_x(old.g, precision, x.shape[-1])
@@ -109,7 +111,8 @@ def noise_shown(old: VectorBeliefs, z: Array, v: Array, y: Array, powers: Array,
 
     Each measurement differs from what all others make of it, p to tau, by `tau + nu` on average.
     """
-    tau, own = before(v, old.g, powers)
+    tau, own = (like(y, one) for one in before(v, old.g, powers))
+    nu = like(y, nu)
     weight = 1 / (tau + nu) ** 2
     return (weight * (misfit(tau * (z / own - old.h), tau, y, nu) - tau)).mean() / weight.mean()
 

@@ -176,8 +176,9 @@ class Instance:
         return self if noise is None else replace(self, A=self._given, noise=noise)
 
     def with_rounding(self, rounding: Any) -> Instance:
-        """The same instance with data of this relative precision, or of their own if that is less."""
-        return replace(self, A=self._given, rounding=max(_rounding(rounding), self.rounding))
+        """The same instance with data of this relative precision; itself if theirs is less."""
+        given = _rounding(rounding)
+        return self if given <= self.rounding else replace(self, A=self._given, rounding=given)
 
     @property
     def _given(self) -> Any:
@@ -200,6 +201,8 @@ class Instance:
 
     def _uneven(self, powers: Vector) -> bool:
         """Do squared norms of rows differ by more than those of iid entries?"""
+        if not powers.strides[0]:  # one number in every place
+            return False
         spread = np.std(powers / np.mean(powers))  # squares of powers may not fit into float64
         return bool(spread > min(UNEVEN + np.sqrt(2 / self.n), MOST))
 
@@ -237,9 +240,8 @@ class Instance:
     def normalised(self) -> Normalised:
         """The problem as solvers see it."""
         matrix = self.matrix if self.kept is None else self.matrix.rows_kept(self.kept)
-        units, rows = self.units, int(self.weights.size)
-        field = matrix.field
-        x0, signs = _unknown(self.n, field.x), _unknown(rows, field.z)
+        units = self.units
+        x0, signs = (np.asarray(np.nan, dtype) for dtype in matrix.field)
         if self.x0 is not None and self.signs is not None:
             x0, signs = self.x0 / units.x_scale, self._of_kept(self.signs)
         y = units.weight * self._of_kept(self.y) / units.y_scale
@@ -248,6 +250,11 @@ class Instance:
         matrix, scale = matrix.prepared(units.scale)
         digits = None if self.all_digits is None else self.all_digits.rows(self.kept)
         return Normalised(matrix, scale, y, x0, signs, powers, np.float64(self.rounding), digits)
+
+    @cached_property
+    def placed(self) -> Normalised:
+        """The same, all of it where A is: sent there once, for all attempts."""
+        return self.normalised.placed(self.normalised.matrix.ready)
 
     def _of_kept(self, values: Vector) -> Vector:
         return values if self.kept is None else values[self.kept]
@@ -364,11 +371,6 @@ def _kept(powers: Vector, y: Vector, exact: bool) -> NDArray[np.bool_] | None:
         where = int(np.argmax(wrong))
         raise InputError(f"row {where} of A is all zeros, but y[{where}] = {y[where]:g}: drop that measurement")
     return kept
-
-
-def _unknown(size: int, dtype: str) -> NDArray[Any]:
-    """Not-a-number, so many times, in no memory."""
-    return np.broadcast_to(np.asarray(np.nan, dtype), size)
 
 
 def _check_length(array: NDArray[Any], length: int, name: str) -> NDArray[Any]:

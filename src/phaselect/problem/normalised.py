@@ -19,14 +19,14 @@ from phaselect.equations.least_squares import Linear
 class Normalised(NamedTuple):
     """Rows of A times `scale` have unit mean square, y has unit mean square; the matched product is mu*lam = 1.
 
-    x0 and its signs are nan where they are not known.
+    What is the same in every place is a number: a scale or powers of 1; nan where x0 and its signs are not known.
     """
 
     matrix: Matrix
     scale: Array  # (M,), or the number 1 if the matrix has taken it upon itself
     y: Array  # (M,)
-    x0: Array  # (N,)
-    signs: Array  # (M,)
+    x0: Array  # (N,), or nan
+    signs: Array  # (M,), or nan
     powers: Array  # (M,): squared norms of the rows times scale, where they are uneven, else the number 1
     rounding: Array  # relative precision of the data
     all_digits: Any = None  # A and y as they were given, if to more digits than float64 has
@@ -49,12 +49,21 @@ class Normalised(NamedTuple):
     @property
     def n(self) -> int:
         """Number of unknowns, N."""
-        return int(self.x0.shape[-1])
+        return int(self.matrix.shape[1])
 
     def placed(self, matrix: Matrix) -> Normalised:
         """With this form of the matrix, and all vectors where it is."""
         digits = None if matrix.on_device else self.all_digits
-        return Normalised(matrix, *(matrix.placed(vector) for vector in self.vectors), digits)
+        return Normalised(matrix, *map(matrix.placed, self.vectors))._replace(all_digits=digits)
+
+    @property
+    def rough(self) -> Normalised:
+        """In the precision of vector message passing, which may be less than that of answers."""
+        matrix = self.matrix.rough
+        if matrix is self.matrix:
+            return self
+        scale, y, powers = (own.astype("float32") if own.ndim else own for own in (self.scale, self.y, self.powers))
+        return self._replace(matrix=matrix, scale=scale, y=y, powers=powers)
 
     def forward(self, x: Array) -> Array:
         """`A x`."""

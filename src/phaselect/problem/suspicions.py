@@ -18,7 +18,7 @@ USUAL, BETWEEN = {1: 2 / np.pi, 2: np.pi / 4}, {1: 0.45, 2: 0.62}
 """The ratio of magnitudes, and below which y are none; by the real numbers in a measurement."""
 DISTANCE = 1.3
 """Of two laws, times sqrt(M), that chance rarely exceeds."""
-FEWEST, MOST = 50, 1_000_000
+FEWEST, MOST = 50, 200_000
 """Fewer measurements give nothing away; of more, about so many are looked at."""
 CLIPPED, AT_LEAST, REPEATED = 0.01, 3, 0.1
 """Share of the measurements, and number, from which on equal maxima are clipped, unless so many others repeat too."""
@@ -29,9 +29,9 @@ that the others must have."""
 
 def suspicions(problem: Instance) -> tuple[str, ...]:
     """What seems to be wrong with the data of an instance, a line each; in units in which squares fit into float64."""
-    kept = np.arange(problem.m_rows) if problem.kept is None else np.flatnonzero(problem.kept)
-    some = slice(None, None, -(-kept.size // MOST))
-    kept, powers = kept[some], problem.row_powers[some]
+    step = -(-problem.row_powers.size // MOST)
+    kept = np.arange(0, problem.m_rows, step) if problem.kept is None else np.flatnonzero(problem.kept)[::step]
+    powers = problem.row_powers[::step]
     y, norms = problem.y[kept] / problem.y[kept].max(), np.sqrt(powers / powers.max())
     if y.size < FEWEST:
         return ()

@@ -19,7 +19,7 @@ from phaselect.equations.lanczos import PROBES
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
 from phaselect.problem.streams import Purpose, random_signs, stream
-from phaselect.solvers.certificate.judge import probes
+from phaselect.solvers.certificate.judge import data_seed, probes, thinned
 from phaselect.solvers.finish import Answer, Probe, Support, examine, examine_phases, take_as_it_is, truth, uncertainty
 from phaselect.solvers.phases import Locality
 from phaselect.solvers.protocol import Solver, Start
@@ -219,15 +219,15 @@ class Cohort:
 
     def _probe(self) -> Probe:
         """A random one for each."""
-        own, points = (
-            zip(self.measurements(), self.backprojection(), strict=True),
-            2 if self.problem.field == REAL else 1,
-        )
-        found: Probe = self.place.spread([probes(y, back, points) for y, back in own])
+        shape = self.problem.m_rows, self.problem.n, 2 if self.problem.field == REAL else 1
+        data = zip(*self.place.gathered(self._call(_some_data)), strict=True)
+        found: Probe = self.place.spread([probes(data_seed(*own), *shape) for own in data])
         return found
 
     def truth(self, answers: Answer) -> Columns:
-        """How answers compare with the truth; nan where it is not known."""
+        """How answers compare with the truth, where it is known."""
+        if self.problem.x0.ndim < self.problem.y.ndim:
+            return {}
         own = self.place.spread(answers.x), self.place.spread(answers.signs)
         found: Columns = self.place.gathered(self._call(truth, *own))
         return found
@@ -252,6 +252,11 @@ class Cohort:
 
 def _backprojection(problem: Normalised) -> Any:
     return problem.adjoint(problem.y)
+
+
+def _some_data(problem: Normalised) -> Any:
+    """Of y, and of `A^T y`, so that A counts."""
+    return thinned(problem.y), thinned(problem.adjoint(problem.y))
 
 
 def _mapped(function: Callable[[Any], Any], tree: Any) -> Any:

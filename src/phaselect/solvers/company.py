@@ -83,9 +83,9 @@ class OneByOne:
     ) -> Iterator[tuple[Sequence[int], Answer]]:
         """See `Company`."""
         for k in chosen:
-            problem = self.problems[k].normalised
-            matrix = problem.matrix.ready if solver.in_batches else problem.matrix.in_memory
-            yield [k], run(Cohort(solver, problem.placed(matrix), Alone()), [k])
+            problem, own = self.problems[k], self.problems[k].normalised
+            placed = problem.placed if solver.in_batches else own.placed(own.matrix.in_memory)
+            yield [k], run(Cohort(solver, placed, Alone()), [k])
 
     def x_scale(self, k: int) -> float:
         """See `Company`."""

@@ -77,6 +77,7 @@ class Support(NamedTuple):
 
 def take_as_it_is(problem: Normalised, x: Array) -> Answer:
     """An estimate that is not refined: a failure, or one of noisy data."""
+    x = x.astype(problem.field.x, copy=False)
     z = problem.forward(x)
     signs = by_blocks(signs_of, z)
     residual = by_blocks(lambda z, signs, y: signs * y - z, z, signs, problem.y, spare=True)
@@ -88,6 +89,7 @@ def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple
 
     A poor estimate is left as it is. Phases are found by other means (phases.py).
     """
+    x = x.astype(problem.field.x, copy=False)
     if problem.field != REAL:
         x, worth = refined(problem, x, WORTH_REFINING)
         return take_as_it_is(problem, x), None if probe is None else locality(problem, x, probe.points[0], worth)

@@ -45,6 +45,8 @@ EXACT = 1e40
 """The mu that stands for exact data."""
 LARGEST = 800
 """Measurements beyond which reduction would take days."""
+FALL = 0.0215
+"""Binary digits that orthogonal parts lose per row, from the middle on, after blocks of 30 to 40 rows: measured."""
 LEAST = -700.0
 """Logarithm of a noise below all others."""
 TOLD_APART = -1.0
@@ -235,9 +237,21 @@ def check_noise(m_rows: int, n: int, noise: float) -> None:
         return
     enough = exp(brentq(impostors, LEAST, log(noise)))
     raise InputError(
-        f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice needs "
-        f"{enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
+        f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
+        f"needs {enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
     )
+
+
+def within_reach(m_rows: int, n: int, precision: float, block: int) -> bool:
+    """Are blocks of this size expected to find the signs of N unknowns from data of this relative precision?
+
+    A block finds them once what they have in it, a number of unit size per row, is shorter than its first orthogonal
+    part. Those fall off exponentially from row to row, around the volume of the lattice: a binary digit for each row,
+    since numbers are even or odd, and those of all equations.
+    """
+    digits = 1 - (log2(precision) * (m_rows - n) + 1) / m_rows
+    size = min(block, m_rows / 2)
+    return digits >= log2(size) / 2 + FALL * (m_rows - 2 * size)
 
 
 def digits_of(equations: SignEquations) -> int:

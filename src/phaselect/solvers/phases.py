@@ -5,9 +5,13 @@ is solved instead are the equations `|A x| = y` themselves, by the method of Gau
 
     Re(S^* A d) = y - |A x|,    x <- x + d,
 
-in the least-squares sense, by conjugate gradients; or by half of d, where that fits better. The left-hand side is the
-derivative of the magnitudes. It does not see `d = i x`, the turn of all phases; where it sees everything else, no x
-close by fits as well. That is asked of a random point, which must be found again from its image.
+in the least-squares sense, by conjugate gradients; or by half of d, where that fits better. A measurement about as
+small as the error has no phase to go by, and would hold up the others: equations have weights
+`1/sqrt(1 + (u/|A x|)^2)`, with a u that falls as x improves. Where a device has fast products of few digits d is made
+with those, and what is left of y in double precision.
+
+The left-hand side is the derivative of the magnitudes. It does not see `d = i x`, the turn of all phases; where it sees
+everything else, no x close by fits as well. That is asked of a random point, which must be found again from its image.
 """
 
 from __future__ import annotations
@@ -21,8 +25,12 @@ from phaselect.equations.signs import random_in, signs_of
 from phaselect.problem.normalised import Normalised
 
 ROUNDS = 20
-ROUGHEST, LAST = 1e-2, 1e-16
+ROUGHEST = 1e-2
 """Of the least squares in a round: about as near as it is, which is what a round gains, or as far as rounding is."""
+UNSURE = 30.0
+"""Size of a measurement, over the root mean square of the misfits, below which its phase is not relied upon."""
+ALL_DIGITS = 2.0
+"""What is left where there are no more digits, root mean square, over the rounding of the data."""
 STUCK = 0.5
 """A round that leaves more than this of the mean squared misfit was the last."""
 STEPS = 2000
@@ -51,28 +59,43 @@ class _Round(NamedTuple):
     rounds: Array
 
 
-def tangent(problem: Normalised, x: Array) -> tuple[Linear, Array]:
-    """The derivative of `|A x|`, from x, complex numbers as pairs, to real measurements; and `y - |A x|`."""
-    z = problem.forward(x)
-    left = by_blocks(lambda z, y: y - abs(z), z, problem.y)
-    matrix = problem.matrix
-    signs = by_blocks(lambda z, scale: scale * signs_of(z), z, problem.scale, spare=True)
+def tangent(problem: Normalised, x: Array, unsure: Array | float = 0.0) -> tuple[Linear, Array]:
+    """The derivative of `|A x|`, from x, complex numbers as pairs, to real measurements; and `y - |A x|`.
 
-    def forward(d: Array) -> Array:
-        return _rows(lambda z: by_blocks(lambda z, signs: (signs.conj() * z).real, z, signs), matrix.apply(d))
+    Both weighted: a measurement that is smaller than what is unsure hardly counts.
+    """
+    xp, z, matrix = namespace(problem.y), problem.forward(x), problem.matrix
 
-    def adjoint(r: Array) -> Array:
-        return matrix.apply_transposed(signs * r)
+    def weight(z: Array) -> Array:
+        return 1 / xp.sqrt(1 + (unsure / xp.maximum(abs(z), 1e-100)) ** 2)
+
+    left = by_blocks(lambda z, y: weight(z) * (y - abs(z)), z, problem.y)
+    signs = by_blocks(lambda z, scale: scale * weight(z) * signs_of(z), z, problem.scale, spare=True)
+
+    def products(matrix: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+        own = signs.astype(matrix.field.z, copy=False)
+
+        def forward(d: Array) -> Array:
+            return _rows(lambda z: by_blocks(lambda z, own: (own.conj() * z).real, z, own), matrix.apply(d))
+
+        def adjoint(r: Array) -> Array:
+            return matrix.apply_transposed(own * r)
+
+        return forward, adjoint
+
+    def gradients(matrix: Any) -> Any:
+        forward, adjoint = products(matrix)
+        dtype = matrix.field.x
+        return ConjugateGradients(lambda p, on: adjoint(forward(p)), dtype, GAIN[dtype], STEPS, problem.loops)
+
+    forward, adjoint = products(matrix)
 
     def look(d: Array, target: Array) -> tuple[Array, Array]:
         image = forward(d)
         return image, adjoint(target - image)
 
-    def normal(p: Array, on: Array) -> Array:
-        return adjoint(forward(p))
-
-    gradients: Any = ConjugateGradients(normal, problem.field.x, GAIN["float64"], STEPS, problem.loops)
-    return Linear(look, forward, adjoint, (gradients,), problem.loops), left
+    levels: Any = (matrix,) if matrix.rough is matrix else (matrix.rough, matrix)
+    return Linear(look, forward, adjoint, tuple(map(gradients, levels)), problem.loops), left
 
 
 def _rows(function: Callable[[Any], Any], stack: Array) -> Array:
@@ -88,12 +111,13 @@ def refined(problem: Normalised, x: Array, poor: float) -> tuple[Array, Array]:
         return by_blocks(lambda z, y: (y - abs(z)) ** 2, z, problem.y).mean()
 
     def unfinished(now: _Round) -> Array:
-        return worth & (now.rounds < ROUNDS) & (now.misfit < STUCK * now.before) & (now.misfit > 0)
+        left = now.misfit > (ALL_DIGITS * problem.rounding) ** 2
+        return worth & (now.rounds < ROUNDS) & (now.misfit < STUCK * now.before) & left
 
     def improve(now: _Round) -> _Round:
         error = xp.sqrt(now.misfit)
-        tolerance = xp.maximum(error, LAST / error).clip(0.0, ROUGHEST)
-        linear, left = tangent(problem, now.x)
+        tolerance = xp.maximum(error, problem.rounding / error).clip(0.0, ROUGHEST)
+        linear, left = tangent(problem, now.x, UNSURE * error)
         step = least_squares(linear, Systems(left[None], 0 * now.x[None], tolerance[None]))[0].x[0]
         whole, half = misfit(problem.forward(now.x + step)), misfit(problem.forward(now.x + step / 2))
         best = xp.minimum(whole, half)
@@ -110,19 +134,25 @@ def refined(problem: Normalised, x: Array, poor: float) -> tuple[Array, Array]:
 def locality(problem: Normalised, x: Array, point: Array, worth: Array) -> Locality:
     """Asked with a random point; where it is not worth it, nothing is."""
     xp, accuracy = namespace(problem.y), problem.matrix.accuracy
-    linear, point = tangent(problem, x)[0], xp.asarray(point)
-    point = random_in(problem.field.x, point)
-    if is_complex(x):
-        point = point - 1j * x * (inner(1j * x, point) / xp.maximum(inner(x, x), 1e-300))
+    linear = tangent(problem, x)[0]
+
+    def but_for_the_turn(d: Array) -> Array:
+        if not is_complex(x):
+            return d
+        return d - 1j * x * (inner(1j * x, d) / xp.maximum(inner(x, x), 1e-300))
+
+    def missed(d: Array) -> Array:
+        missing = but_for_the_turn(d - point)
+        return xp.sqrt(inner(missing, missing))
 
     def enough(d: Array) -> Array:
-        return accuracy.null / (xp.sqrt(inner(d - point, d - point)) + 1e-300)
+        return accuracy.null / (missed(d) + 1e-300)
 
+    point = but_for_the_turn(random_in(problem.field.x, xp.asarray(point, dtype="float64")))
     image = linear.forward(point[None])
     tolerance = xp.where(worth, accuracy.exact, HUGE)[None]
     fit, spectrum = least_squares(linear, Systems(image, 0 * point[None], tolerance, enough))
-    missing = fit.x[0] - point
-    distance, seen = xp.sqrt(inner(missing, missing)), xp.sqrt(inner(fit.z[0] - image[0], fit.z[0] - image[0]))
+    distance, seen = missed(fit.x[0]), xp.sqrt(inner(fit.z[0] - image[0], fit.z[0] - image[0]))
     typical = xp.sqrt(inner(image[0], image[0]) / xp.maximum(inner(point, point), 1e-300))
     blind = seen < INVISIBLE * distance * typical
     unique = distance < accuracy.null  # a direction that is not seen has a share of about one in the point

@@ -139,7 +139,7 @@ class Search:
             except KeyboardInterrupt:  # only these few steps were left, if signs are known: a second one gets through
                 interrupted = True
                 answers, support = finished(cohort, found, self.exact and cohort.problem.field == REAL)
-            truths, ys = cohort.truth(answers), cohort.measurements()
+            truths, ys = cohort.truth(answers), cohort.measurements() if cohort.problem.field == REAL else None
             levels = np.array([self.company.noise_levels[k] for k in part])
             unknown = self.exact or attempt.solver.takes_few  # another prior has another spread
             spreads = None if unknown else cohort.uncertainty(answers.x, levels)
@@ -148,7 +148,7 @@ class Search:
                 Outcome(
                     attempt=attempt,
                     answer=(own := Answer(*(values[k] for values in answers))),
-                    judged=_judged(cohort, k, ys[k], own, support),
+                    judged=_judged(cohort, k, ys, own, support),
                     ended=Ended.INTERRUPTED if interrupted else history.ended or Ended.SCHEDULE,
                     rows=history.rows,
                     truth={name: float(values[k]) for name, values in truths.items() if np.isfinite(values[k])},
@@ -222,7 +222,8 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> tuple[Answer,
     """
     if any(one is None for one in found):
         return cohort.take_as_it_is(cohort.backprojection()), None
-    candidates = np.nan_to_num(np.stack(found))
+    candidates = np.stack(found)
+    candidates = candidates if np.isfinite(candidates).all() else np.nan_to_num(candidates)
     return cohort.settle(candidates) if exact else (cohort.take_as_it_is(candidates), None)
 
 
@@ -249,13 +250,13 @@ def examined(cohort: Cohort, answers: Answer, support: Any) -> Any:
     return cohort.examine(answers.x) if (fits_exactly(answers) & ~np.asarray(asked)).any() else support
 
 
-def _judged(cohort: Cohort, k: int, y: Vector, answer: Answer, support: Any) -> Judged:
+def _judged(cohort: Cohort, k: int, ys: Any, answer: Answer, support: Any) -> Judged:
     own = None
     if support is not None and fits_exactly(answer):
         own = type(support)(*(values[k] for values in support))
     if cohort.problem.field != REAL:
         return judge_phases(answer, own)
-    return judge(lambda: cohort.member(k), y, answer, own, cohort.problem.all_digits)
+    return judge(lambda: cohort.member(k), ys[k], answer, own, cohort.problem.all_digits)
 
 
 def adopted(solver: Solver, fresh: Any, given: Any) -> Any:

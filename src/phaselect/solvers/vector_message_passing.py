@@ -117,17 +117,20 @@ class VectorMessagePassing:
 
     def start(self, problem: Normalised, drawn: VectorDraw, mu: Array, lam: Array, init: Start | None) -> VectorState:
         """Weak beliefs; given signs are believed firmly."""
-        xp, node, field = namespace(problem.y), problem.gaussian_node, problem.field
-        signs = random_in(field.z, xp.asarray(drawn.h, dtype="float64"))
+        xp = namespace(problem.y)
+        eigenvalues = problem.gaussian_node.eigenvalues(xp.asarray(drawn.probes))
+        signal = () if self.prior.gaussian else self._signal(problem, xp.asarray(drawn.density))
+        problem = problem.rough
+        field = problem.field
+        signs = random_in(field.z, xp.asarray(drawn.h, dtype=problem.y.dtype))
         g, h, x = WEAK, WEAK * problem.y * signs, xp.zeros(problem.n, field.x)
         if not self.prior.gaussian:
             g, h = DEFINITE, DEFINITE * problem.y * signs_of(signs)
         if init is not None:
-            g, h, x = FIRM, FIRM * problem.y * xp.asarray(init.signs), xp.asarray(init.x)
-        signal = () if self.prior.gaussian else self._signal(problem, xp.asarray(drawn.density))
+            g, h, x = FIRM, FIRM * problem.y * xp.asarray(init.signs, field.z), xp.asarray(init.x, field.x)
         return VectorState(
             beliefs=VectorBeliefs(h, xp.asarray(g), xp.asarray(1.0), x, signal),
-            eigenvalues=node.eigenvalues(xp.asarray(drawn.probes)),
+            eigenvalues=eigenvalues,
             damping=xp.asarray(drawn.damping),
             factor=xp.asarray(drawn.factor),
             sweeps=xp.asarray(0),
@@ -161,6 +164,7 @@ class VectorMessagePassing:
 
     def advance(self, problem: Normalised, state: VectorState, stretch: Stretch) -> VectorState:
         """Iterates through a segment; once it diverges, the last finite state stays, marked."""
+        problem = problem.rough
         loops, node = problem.loops, problem.gaussian_node
 
         def iterate(state: VectorState, mu: Array, lam: Array) -> VectorState:
@@ -171,7 +175,7 @@ class VectorMessagePassing:
             new, z = vector_iteration(old, mu, own, state.damping, *given)
             if self.learns_noise:
                 noise = noise_learned(noise, old, z, new.v, problem.y, problem.powers, 1 / (2 * mu))
-            change = node.moved(old.kept, new.kept)
+            change = node.moved(old.kept, new.kept).astype("float64")
             bad = state.diverged | ~(by_blocks(squared, new.h).mean() < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
@@ -184,8 +188,8 @@ class VectorMessagePassing:
 
     def measure(self, problem: Normalised, state: VectorState) -> dict[str, Array]:
         """Observables of the estimate that the last iteration made."""
-        node, x = problem.gaussian_node, self.average(problem, state)
-        z = node.measure(x)
+        x = self.average(problem, state)
+        z = problem.rough.gaussian_node.measure(x)
         row = estimate_columns(problem.y, problem.x0, problem.signs, x, z, state.lam)
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
         own = {"noise": state.noise} if self.learns_noise else {}

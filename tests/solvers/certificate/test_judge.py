@@ -24,7 +24,7 @@ def given(problem, x, signs):
 
 def judged(problem, x, signs):
     own = problem.normalised
-    support = examine(own, probes(own.y, np.zeros(own.n)))
+    support = examine(own, probes(0, own.m_rows, own.n))
     return judge(lambda: own, own.y, given(problem, x, signs), support)
 
 

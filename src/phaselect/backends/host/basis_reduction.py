@@ -10,7 +10,6 @@ Schnorr and Euchner, Math. Programming 66, 181 (1994); bounds of the search: Gam
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,10 +27,6 @@ FLOOR = 1e-14
 """An orthogonal part is no shorter than this part of its row: less is rounding."""
 BASE, SLOPE = 0.1, 0.95
 """Of the bound on a part of a vector, in units of that on the whole: a straight line, of the share of its entries."""
-SLACK = 1.1
-"""Squared length that is searched for, over that of the shortest vector that a block of this volume should have."""
-GAUSSIAN_FROM = 20
-"""Entries of a block from which on that is worth something."""
 
 
 @kernel(nogil=True, fastmath=REORDER)
@@ -159,12 +154,6 @@ def insert(B, first, numbers):  # type: ignore[no-untyped-def]
             return
 
 
-def gaussian_heuristic(r: Vector, first: int, size: int) -> float:
-    """Squared length of the shortest vector that a lattice of this volume has, if it is like most."""
-    volume = float(np.log(np.diagonal(r)[first : first + size]).mean())
-    return math.exp(volume + 2 / size * math.lgamma(size / 2 + 1) - math.log(math.pi))
-
-
 @dataclass
 class Basis:
     """A basis on its way; rows from `reduced` on have not been looked at since others changed."""
@@ -191,12 +180,9 @@ class Basis:
         """
         size = min(block, len(self.rows) - first)
         self.reduce(first + size)
-        bound = DELTA * self.r[first, first]
-        if size >= GAUSSIAN_FROM:
-            bound = min(bound, SLACK * gaussian_heuristic(self.r, first, size))
         share = np.arange(size, 0, -1) / size
-        found = shortest(self.mu, self.r, first, bound * np.minimum(1.0, BASE + SLOPE * share), most)
-        numbers, length, looked = found
+        bound = DELTA * self.r[first, first] * np.minimum(1.0, BASE + SLOPE * share)
+        numbers, length, looked = shortest(self.mu, self.r, first, bound, most)
         if length > 0:
             insert(self.rows, first, numbers)
             self.reduced = first

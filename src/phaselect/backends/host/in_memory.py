@@ -79,6 +79,8 @@ class InMemory:
         """Itself."""
         return self
 
+    rough = ready
+
     @property
     def in_memory(self) -> InMemory:
         """Itself."""

@@ -1,7 +1,7 @@
 """Masked Fourier transforms on a device: `A^T A` is diagonal, so that least squares takes one step.
 
-Masks are kept in double precision, for the last digits; message passing transforms in single precision, unless asked
-for more.
+Masks are kept in double precision, for the last digits; message passing, and the corrections of an answer, work in
+single precision, unless asked for more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ CG_STEPS = 1000
 )
 @dataclass(frozen=True, eq=False)
 class DeviceFourier:
-    """See `MaskedFourier` of the host. dtype: of the transforms in message passing, "complex64" or "complex128"."""
+    """See `MaskedFourier` of the host. Products are in the precision of the masks.
+
+    dtype: of the masks, and of all that is made with them, in message passing: "complex64" or "complex128".
+    """
 
     masks: Any
     pattern_shape: Shape
@@ -61,7 +64,8 @@ class DeviceFourier:
     @property
     def field(self) -> Field:
         """Of its entries, and of x."""
-        return field_of("complex128", self.real)
+        own = field_of("complex128", self.real)
+        return own.single if self.masks.dtype == "complex64" else own
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,29 +92,22 @@ class DeviceFourier:
         """Itself."""
         return self
 
+    @property
+    def rough(self) -> DeviceFourier:
+        """In single precision, unless asked for more; in a program, where the copy of the masks is short-lived."""
+        return self if self.masks.dtype == self.dtype else replace(self, masks=self.masks.astype(self.dtype))
+
     # In a program
 
     def apply(self, x: Array) -> Array:
-        """`A x` in double precision."""
-        return masked_transforms(self.masks, self.gain * x, self.pattern_shape)
+        """`A x`."""
+        own = (self.gain * x).astype(self.masks.dtype)
+        return masked_transforms(self.masks, own, self.pattern_shape)
 
     def apply_transposed(self, z: Array) -> Array:
-        """`A^T z` in double precision."""
-        return self.field.of_x(self.gain * masked_transforms_adjoint(self.masks, z, self.pattern_shape))
-
-    def _rough(self, scale: Array) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-        """The products with rows times scale, in the precision of message passing."""
-        masks = self.masks.astype(self.dtype)
-
-        def forward(x: Array) -> Array:
-            own = (self.gain * x).astype(self.dtype)
-            return scale * masked_transforms(masks, own, self.pattern_shape).astype(self.field.z)
-
-        def adjoint(z: Array) -> Array:
-            back = masked_transforms_adjoint(masks, (scale * z).astype(self.dtype), self.pattern_shape)
-            return self.field.of_x(self.gain * back.astype(self.field.z))
-
-        return forward, adjoint
+        """`A^T z`."""
+        back = masked_transforms_adjoint(self.masks, z.astype(self.masks.dtype), self.pattern_shape)
+        return self.field.of_x(self.gain * back)
 
     def density(self) -> float:
         """Not known."""
@@ -123,29 +120,44 @@ class DeviceFourier:
         return jnp.repeat(sizes, each)
 
     def with_message_pass(self, scale: Array, powers: Array, y: Array, close: Array, use: Callable[[Pass], Any]) -> Any:
-        """Two products."""
-        return use(pass_by_products(*self._rough(scale), y, powers))
+        """Two products, of few digits."""
+        rough = self.rough
+        return use(
+            pass_by_products(
+                lambda x: scale * rough.apply(x).astype(self.field.z),
+                lambda z: rough.apply_transposed(scale * z).astype(self.field.x),
+                y,
+                powers,
+            )
+        )
 
     def linear(self, scale: Array) -> Linear:
         """In one step, if that can be, or by conjugate gradients."""
 
+        def forward(x: Array) -> Array:
+            return weighted(scale, self.apply(x))
+
+        def adjoint(z: Array) -> Array:
+            return self.apply_transposed(weighted(scale, z))
+
         def look(x: Array, target: Array) -> tuple[Array, Array]:
-            z = scale * self.apply(x)
-            return z, self.apply_transposed(scale * (target - z))
+            z = forward(x)
+            return z, adjoint(target - z)
 
         def normal(p: Array, on: Array) -> Array:
-            return self.apply_transposed(scale**2 * self.apply(p))
+            return adjoint(forward(p))
 
-        correct: Any = (ConjugateGradients(normal, self.field.x, GAIN["float64"], CG_STEPS, loops),)
+        correct: Any = (ConjugateGradients(normal, self.field.x, GAIN[self.field.x], CG_STEPS, loops),)
         if self.diagonal is not None:
             correct = (fourier.by_division(self.diagonal), *correct)
-        return Linear(look, lambda x: scale * self.apply(x), lambda z: self.apply_transposed(scale * z), correct, loops)
+        return Linear(look, forward, adjoint, correct, loops)
 
     def gaussian_node(self, scale: Array, y: Array, x0: Array) -> NodeByDiagonal | NodeByGradients:
         """At once, if that can be."""
+        own = self.linear(scale)
         if self.diagonal is None:
-            return NodeByGradients(self.linear(scale), self.field)
-        return NodeByDiagonal(*self._rough(scale), self.diagonal, self.field.fold)
+            return NodeByGradients(own, self.field)
+        return NodeByDiagonal(own.forward, own.adjoint, self.diagonal, self.field.fold)
 
     def nonzeros(self, *what: Any) -> Any:
         """Never asked: it is for signs."""
@@ -204,6 +216,11 @@ class DeviceFourier:
         return compiled(function, None, self.masks.nbytes, self.device)
 
 
+def weighted(scale: Array, z: Array) -> Array:
+    """Measurements, or a stack of them, times the scale of rows, in their precision."""
+    return scale * z if scale.ndim else z
+
+
 def _powers(masks: Array) -> Array:
     return squared(masks).reshape(len(masks), -1).sum(axis=1)
 
@@ -213,5 +230,5 @@ def put(found: fourier.MaskedFourier, kind: Any, dtype: str) -> DeviceFourier:
     precision = {"float32": "complex64", "float64": "complex128"}[checked_dtype(dtype)]
     target = devices(kind)[0]
     with on(target):
-        masks = jax.device_put(found.masks, target)
+        masks = jax.device_put(found.masks.astype("complex128", copy=False), target)
     return DeviceFourier(masks, found.pattern_shape, precision, found.field == REAL_SIGNAL)

@@ -233,6 +233,11 @@ class DeviceMatrix:
         """Squared norms of rows and columns, and the largest entry."""
         return [np.asarray(one) for one in self.compiled(_powers)(self.A)]
 
+    @property
+    def rough(self) -> DeviceMatrix:
+        """Itself: vectors are short beside A, and have all digits."""
+        return self
+
     @cached_property
     def ready(self) -> DeviceMatrix:
         """With a copy in half precision, if that pays and fits."""

@@ -16,7 +16,7 @@ from phaselect.equations.arrays import Array
 from phaselect.equations.signs import signs_of
 from phaselect.problem.all_digits import AllDigits
 from phaselect.problem.normalised import Normalised
-from phaselect.problem.streams import Purpose, stream
+from phaselect.problem.streams import Purpose, random_numbers, stream
 from phaselect.solvers.certificate import enumeration, groups
 from phaselect.solvers.certificate.close_look import (
     DEPENDENT,
@@ -36,7 +36,7 @@ from phaselect.solvers.result import Certificate
 from phaselect.solvers.verdict import CERTIFIED_BELOW, Grade, Judged
 
 ROWS_LOOKED_AT = 8
-HASHED = 1 << 20
+HASHED = 1 << 16
 """Entries of a vector, at most, that a seed is made from."""
 ROUNDED = 1e-6
 """mse_y up to which an answer to complex data is not far from one that fits."""
@@ -49,17 +49,21 @@ def fits_exactly(answer: Answer) -> Array:
     return np.asarray(answer.excess) <= EXACT
 
 
+def thinned(data: Array) -> Array:
+    """Of a long vector some of its entries, all over."""
+    return data[:: -(-data.size // HASHED)]
+
+
 def data_seed(*data: Array) -> int:
-    """A seed for random probes, from the data: of long vectors from some of their entries, all over."""
-    everything = b"".join(np.asarray(array)[:: -(-np.size(array) // HASHED)].tobytes() for array in data)
+    """A seed for random probes, from the data."""
+    everything = b"".join(np.asarray(thinned(array)).tobytes() for array in data)
     return int.from_bytes(blake2b(everything, digest_size=16).digest(), "little")
 
 
-def probes(y: Array, back: Array, points: int = 2) -> Probe:
-    """Random points and rows, from the data. back: `A^T y`, so that A counts."""
-    seed, size, n = data_seed(y, back), np.size(y), np.size(back)
-    rows = stream(seed, Purpose.ROWS).choice(size, min(ROWS_LOOKED_AT, size), replace=False)
-    return Probe(stream(seed, Purpose.RANK_PROBE).standard_normal((points, n)), rows)
+def probes(seed: int, m_rows: int, n: int, points: int = 2) -> Probe:
+    """Random points and rows."""
+    rows = stream(seed, Purpose.ROWS).choice(m_rows, min(ROWS_LOOKED_AT, m_rows), replace=False)
+    return Probe(random_numbers(stream(seed, Purpose.RANK_PROBE), points * n).reshape(points, n), rows)
 
 
 def judge(
