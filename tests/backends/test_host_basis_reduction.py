@@ -61,7 +61,7 @@ def test_one_block_over_all_finds_the_shortest_vector(seed):
 def test_the_search_keeps_its_bounds_and_its_budget():
     basis = Basis(random_basis(size=10))
     basis.reduce()
-    own = basis.r[0, 0]
+    own = basis.r[0]
     numbers, length, _ = shortest(basis.mu, basis.r, 0, np.full(10, own * 1.0001), 10**6)
     assert length == pytest.approx(((numbers @ basis.rows) ** 2).sum())
     assert shortest(basis.mu, basis.r, 0, np.full(10, 1e-9), 10**6)[1] == -1
@@ -93,3 +93,25 @@ def test_larger_blocks_leave_shorter_vectors():
     assert 0.03 < slopes[0] < 0.05
     assert slopes == sorted(slopes, reverse=True)
     assert slopes[-1] < 0.8 * slopes[0]
+
+
+def all_but_dependent(count):
+    """Rows that are reduced, as badly as they may be: parts shrink row by row, and coefficients are nearly a half."""
+    rng = np.random.default_rng(0)
+    coefficients = np.tril(0.49 * rng.choice([-1, 1], (count, count)), -1) + np.eye(count)
+    return coefficients * 0.9 ** np.arange(count) @ np.linalg.qr(rng.standard_normal((count, count)))[0]
+
+
+def test_lengths_of_orthogonal_parts_to_many_digits():
+    """From the products of rows the last ones would come out wrong."""
+    basis = Basis(all_but_dependent(60))
+    basis.reduce()
+    exact = np.abs(np.diagonal(np.linalg.qr(basis.rows.T, mode="r")))
+    np.testing.assert_allclose(basis.lengths, exact, rtol=1e-8)
+
+
+def test_coefficients_that_only_rounding_moves_end_the_steps():
+    """Rows far longer than their parts: whatever float64 makes of them, reduction comes to an end."""
+    rows = np.random.default_rng(2).integers(-(2**26), 2**26, (40, 40)).astype(float)
+    rows[20:] = rows[:20] * 2.0**26 + np.eye(20, 40, 20)
+    Basis(rows).reduce()
