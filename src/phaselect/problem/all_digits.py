@@ -62,14 +62,15 @@ class AllDigits:
 
 
 def all_digits(A: Any, y: Any, digits: Any = None) -> AllDigits:
-    """Numbers as they are written. digits: how many of them are right, if not all."""
-    (A, A_unit), (y, y_unit) = _fractions(A, "A", 2), _fractions(y, "y", 1)
+    """Numbers as they are written, of which those of A are right. digits: how many of y are, if not all."""
+    (A, _), (y, unit) = _fractions(A, "A", 2), _fractions(y, "y", 1)
     if any(value < 0 for value in y):
         where = next(i for i, value in enumerate(y) if value < 0)
         raise InputError(f"y[{where}] = {float(y[where]):g} is negative: y holds magnitudes, |A x|")
     if digits is not None and not is_count(digits, 1):
         raise InputError(f"digits = {shortened(digits)}: give the number of right digits, 1 or more")
-    precision = max(_relative(A_unit, A), _relative(y_unit, y))
+    largest = max(y, default=Fraction(0))
+    precision = float(unit / largest) if largest else 0.0
     return AllDigits(A, y, max(precision, 0.0 if digits is None else 0.5 * 10.0**-digits))
 
 
@@ -103,17 +104,13 @@ def as_fraction(value: Any) -> tuple[Fraction, Fraction]:
             return Fraction(text), nothing
         value = Decimal(text)
     if isinstance(value, Decimal):
-        return Fraction(value), Fraction(10) ** int(value.as_tuple().exponent) / 2
+        places = int(value.as_tuple().exponent)
+        return Fraction(value), Fraction(10) ** places / 2 if places else nothing
     if hasattr(value, "_mpf_"):
         sign, mantissa, exponent, bits = value._mpf_
-        if bits == 0 and mantissa == 0 and exponent != 0:
-            raise ValueError  # inf or nan
+        if mantissa == 0 and exponent != 0:  # inf, or nan
+            raise ValueError
         number = Fraction(int(mantissa)) * Fraction(2) ** int(exponent) * (-1 if sign else 1)
         return number, Fraction(2) ** (int(exponent) + int(bits) - int(value.context.prec)) / 2 if bits else nothing
     number = Fraction(float(value))
     return number, abs(number) * Fraction(1, 2**53)
-
-
-def _relative(unit: Fraction, values: NDArray[np.object_]) -> float:
-    largest: Any = np.abs(values).max()
-    return 0.0 if unit == 0 else float(unit / largest)

@@ -109,9 +109,9 @@ class Instance:
         """Data to more digits than float64 has: whole numbers, fractions, numbers of mpmath, `decimal.Decimal`, or
         decimals as strings, in lists or arrays of objects.
 
-        Whole numbers and fractions are exact, decimals are right to their last digit, of which half a unit may be off.
-        digits: how many significant ones of the largest numbers are right, if fewer. A lattice needs the fewer
-        measurements the more digits there are; the certificate counts them.
+        A is what is written, and so are whole numbers and fractions in y; decimals in y may be off by half a unit of
+        their last digit. digits: how many of the largest y are right, if fewer. A lattice needs the fewer measurements
+        the more digits there are; the certificate counts them.
 
         >>> problem = phaselect.Instance.exact([["1", "1/3"], ["0.5", "-2"], ["3", "1"]], ["1/3", "2", "1"])
         """

@@ -49,7 +49,7 @@ FALL = 0.0215
 """Binary digits that orthogonal parts lose per row, from the middle on, after blocks of 30 to 40 rows: measured."""
 LEAST = -700.0
 """Logarithm of a noise below all others."""
-TOLD_APART = -1.0
+TOLD_APART = -2.0
 """Base-10 logarithm of the number of wrong signs expected to fit, from which on the right ones cannot be told."""
 
 
