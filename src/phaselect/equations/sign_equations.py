@@ -6,6 +6,7 @@ the way. Scaled so that the noise on y, or its rounding, leaves numbers of unit 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ LIMB = 20
 DEPENDENT = 1e-11
 """Relative size below which what is left of a row, or of a column, is rounding: it depends on others."""
 MOST_STEPS = 100
+FAR = 10
+"""Binary digits by which a whole number exceeds noise, in equations that hold exactly."""
 
 
 class SignEquations(NamedTuple):
@@ -75,6 +78,17 @@ def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquat
     signed = _rounded(fixed_point(y, places - size)[:, None] * null, places)
     mixed = _rounded(_product(_limbs(signed), _limbs(whole)), places)
     return SignEquations(mixed, places + SPARE - size - unit, np.ones(len(y), dtype=np.int64))
+
+
+def whole_equations(coefficients: Any) -> SignEquations:
+    """Equations in whole numbers, (unknowns, equations), that hold exactly."""
+    try:
+        whole = np.frompyfunc(operator.index, 1, 1)(np.asarray(coefficients))
+    except TypeError:
+        raise InputError("coefficients of sign equations must be whole numbers: scale them, or round them") from None
+    if np.ndim(whole) != 2 or not np.any(whole):
+        raise InputError("coefficients of sign equations must be a matrix, (unknowns, equations), that is not all zero")
+    return SignEquations(whole, -FAR, np.ones(len(whole), dtype=np.int64))
 
 
 def left_null_space(A: NDArray[Any], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Whole]:

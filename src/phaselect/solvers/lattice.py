@@ -1,21 +1,19 @@
 r"""Lattice reduction: exact data are linear equations in the signs, and bits are measurements.
 
-Whole numbers z, all even or all odd, with their values in the equations, `(z, z C)`, are a lattice, in which the signs
-are a short vector: their values vanish. Binary digits of the equations are let in a few at a time, with LLL after each;
-then blocks of growing size are searched for short vectors. For any matrix, from M = N + 1 on, as far as the digits of
-the data reach (Song, Zadik and Bruna, NeurIPS 2021, for LLL at M = N + 1).
+The signs are a short vector of a lattice (`sign_lattice.py`), that reduction finds: digits are let in, part by part,
+then blocks of growing size are searched. For any matrix, from M = N + 1 on, as far as the digits of the data reach
+(Song, Zadik and Bruna, NeurIPS 2021, for LLL at M = N + 1).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2
+from math import log2
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.backends.host.basis_reduction import Basis
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
@@ -28,20 +26,23 @@ from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.finish import settle_found
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.sign_lattice import (
+    BLOCKS,
+    TOURS,
+    all_even_or_odd,
+    blocks_up_to,
+    digits_of,
+    found,
+    let_in,
+    toured,
+    with_values,
+)
 from phaselect.solvers.verdict import Ended
 
 PARTS = 16
 """Parts in which the digits of the equations are let in."""
-MOST_DIGITS = 8
-"""Binary digits let in at a time."""
-BLOCKS = (10, 20, *range(24, 101, 4))
-"""Sizes of blocks, in turn."""
-TOURS, PIECES = 2, 8
-"""Tours over all rows with blocks of one size, and pieces of a tour between looks."""
-LOOKED_AT = 5_000_000
-"""Combinations that the search of a block looks at, at most."""
-FITS = 64.0
-"""Value in an equation, in units of its noise, up to which signs may be the right ones: data decide that later."""
+PIECES = 8
+"""Of a tour, between looks."""
 EXACT = 1e40
 """The mu that stands for exact data."""
 LARGEST = 800
@@ -98,7 +99,7 @@ class Lattice:
     @property
     def blocks(self) -> tuple[int, ...]:
         """Sizes of blocks, in turn."""
-        return tuple(size for size in BLOCKS if size <= self.block)
+        return blocks_up_to(self.block)
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """It counts iterations: parts of the digits, then pieces of tours. mu = 1/(2 noise) throughout."""
@@ -136,29 +137,19 @@ class Lattice:
         return state
 
     def _let_in(self, state: LatticeState) -> LatticeState:
-        """A part of the digits, a few at a time, with LLL after each."""
-        digits, rows = state.digits, state.rows
+        """A part of the digits."""
         all_of_them = digits_of(state.equations)
         end = all_of_them * (state.sweeps + 1) / PARTS
-        while digits < end:
-            digits = min(end, digits + MOST_DIGITS)
-            basis = Basis(with_values(rows, state.equations, digits - all_of_them))
-            basis.reduce()
-            rows = basis.rows
-        return state._replace(rows=rows, digits=digits).noting(digits - all_of_them)
+        rows = let_in(state.rows, state.equations, state.digits, end)
+        return state._replace(rows=rows, digits=end).noting(end - all_of_them)
 
     def _search(self, state: LatticeState) -> LatticeState:
         """A piece of a tour."""
         tour, piece = divmod(state.sweeps - PARTS, PIECES)
         if tour >= TOURS * len(self.blocks):
             return state
-        rows, block = state.rows.copy(), self.blocks[tour // TOURS]
-        basis = Basis(rows)
-        first, last = (len(rows) * part // PIECES for part in (piece, piece + 1))
-        for place in range(first, last):
-            basis.improve(place, block, LOOKED_AT)
-        basis.reduce()
-        return state._replace(rows=rows).noting(0.0)
+        first, last = (len(state.rows) * part // PIECES for part in (piece, piece + 1))
+        return state._replace(rows=toured(state.rows, self.blocks[tour // TOURS], first, last)).noting(0.0)
 
     def measure(self, problem: Normalised, state: LatticeState) -> dict[str, Any]:
         """The fit of the signs, or of what the shortest row has for signs."""
@@ -240,32 +231,3 @@ def check_noise(m_rows: int, n: int, noise: float) -> None:
         f"noise = {noise:.2g} of mean(y^2): so many wrong signs fit as well that the right ones cannot be told; "
         f"a lattice needs noise below {2.0**enough:.2g} of mean(y^2), or more measurements"
     )
-
-
-def digits_of(equations: SignEquations) -> int:
-    """Binary digits before the point of the largest coefficient: what is behind it is noise."""
-    return ceil(log2(float(np.abs(equations.floats).max())))
-
-
-def all_even_or_odd(odd: Vector) -> Vector:
-    """A basis of the lattice of whole numbers that are all even or all odd; `odd`: signs, which are a row of it."""
-    rows = 2.0 * np.eye(len(odd))
-    rows[-1] = odd
-    return rows
-
-
-def with_values(rows: Vector, equations: SignEquations, exponent: float) -> Vector:
-    """Rows with their values in the equations, those times `2^exponent`."""
-    unknowns = len(equations.members)
-    weights = np.sqrt(equations.members)
-    numbers = np.rint(rows[:, :unknowns] / weights)
-    return np.hstack([numbers * weights, equations.values(numbers) * 2.0**exponent])
-
-
-def found(rows: Vector, equations: SignEquations, exponent: float) -> Vector:
-    """The first two sign vectors among the rows that solve the equations; the same twice, or zeros."""
-    unknowns = len(equations.members)
-    numbers = np.rint(rows[:, :unknowns] / np.sqrt(equations.members))
-    good = (np.abs(numbers) == 1).all(axis=1) & (np.abs(rows[:, unknowns:]) <= FITS * 2.0**exponent).all(axis=1)
-    signs = numbers[good]
-    return np.zeros((2, unknowns)) if len(signs) == 0 else signs[[0, min(1, len(signs) - 1)]]
