@@ -13,10 +13,15 @@ For example: python -m benchmarks.market_split --sizes 3,4 --instances 2 --limit
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 from collections.abc import Sequence
 from functools import partial
+from math import ceil
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from signal import SIGXCPU
 from statistics import median
 from typing import NamedTuple
 
@@ -33,7 +38,7 @@ from benchmarks.table import head, line, number
 from phaselect import InputError, solve_sign_equations
 
 PAGE, REPORT = "market_split.md", "market_split.json"
-SIZES, INSTANCES, LIMIT = (3, 4, 5, 6, 7), 5, 60.0
+SIZES, INSTANCES, LIMIT = (3, 4, 5, 6, 7), 5, 30.0
 LARGEST = 100
 """Coefficients are below."""
 WANTED = {6: 10.0, 7: 120.0}
@@ -108,18 +113,37 @@ class Theirs(NamedTuple):
 
 
 def by_highs(problem: Market, limit: float) -> Theirs:
-    """The first solution."""
-    n = problem.planted.size
+    """The first solution, in a process that ends when it has had its time: HiGHS knows only that of the clock."""
+    processes = get_context("spawn")
+    receive, send = processes.Pipe(duplex=False)
+    child = processes.Process(target=_highs, args=(problem, limit, send))
+    child.start()
+    send.close()
+    try:
+        found: Theirs = receive.recv()
+    except EOFError:
+        child.join()
+        if child.exitcode != -SIGXCPU:
+            raise RuntimeError(f"HiGHS ended with exit code {child.exitcode}") from None
+        return Theirs(limit, False)
+    child.join()
+    return found
+
+
+def _highs(problem: Market, limit: float, send: Connection) -> None:
     began = time.process_time()
-    found = milp(
-        np.zeros(n),
-        integrality=np.ones(n),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(problem.A, problem.b, problem.b),
-        options={"time_limit": limit},
-    )
-    seconds = time.process_time() - began
-    return Theirs(seconds, found.x is not None and problem.solved_by(np.rint(found.x).astype(np.int64)))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (ceil(began + limit), resource.RLIM_INFINITY))
+    solved = highs_solves(problem)
+    send.send(Theirs(time.process_time() - began, solved))
+
+
+def highs_solves(problem: Market) -> bool:
+    """It has no objective: the first solution ends it."""
+    n = problem.planted.size
+    equations = LinearConstraint(problem.A, problem.b, problem.b)
+    found = milp(np.zeros(n), integrality=np.ones(n), bounds=Bounds(0, 1), constraints=equations)
+    return found.x is not None and problem.solved_by(np.rint(found.x).astype(np.int64))
 
 
 def tasks(sizes: Sequence[int], instances: int, limit: float) -> list[Task]:
@@ -186,7 +210,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--sizes", default=",".join(map(str, SIZES)), help="numbers of equations, ascending (default: %(default)s)"
     )
     parser.add_argument("--instances", type=int, default=INSTANCES, help="of each size (default: %(default)s)")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="of HiGHS, in seconds (default: %(default)s)")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="of HiGHS, in seconds of the processor (default: %(default)s)"
+    )
     parser.add_argument("--write", action="store_true", help=f"publish: write docs/bench and docs/{PAGE}")
     options = parser.parse_args(arguments)
     try:

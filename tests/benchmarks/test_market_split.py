@@ -27,12 +27,16 @@ def test_signs_solve_it_as_zeros_and_ones_do():
 
 def test_both_solve_it(monkeypatch):
     problem = market_split.market(3, seed=0)
-    assert market_split.by_highs(problem, 20.0).solved
+    assert market_split.highs_solves(problem)
     found = market_split.ours(problem)
     assert 0 < found.first <= found.every
     monkeypatch.setattr(market_split, "solve_sign_equations", lambda W: iter([-np.ones(len(W), dtype=int)]))
     with pytest.raises(AssertionError, match="wrong"):
         market_split.ours(problem)
+
+
+def test_highs_is_ended_when_its_time_is_over():
+    assert market_split.by_highs(market_split.market(6, seed=0), 0.01) == (0.01, False)
 
 
 def test_larger_ones_are_not_tried_in_vain(monkeypatch, capsys):
