@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from phaselect.solvers.population_annealing import PopulationAnnealing
     from phaselect.solvers.protocol import Progress, Solver
     from phaselect.solvers.result import Certificate, Result, Status
+    from phaselect.solvers.sign_lattice import solve_sign_equations
     from phaselect.solvers.simulated_annealing import SimulatedAnnealing
     from phaselect.solvers.solve import solve
     from phaselect.solvers.vector_message_passing import VectorMessagePassing
@@ -55,6 +56,7 @@ __all__ = [
     "load",
     "operators",
     "solve",
+    "solve_sign_equations",
     "theory",
 ]
 __version__ = "0.2.0.dev0"
@@ -86,6 +88,7 @@ _HOMES = {
     "gaussian_instance": "phaselect.problem.ensembles",
     "load": "phaselect.problem.instance",
     "solve": "phaselect.solvers.solve",
+    "solve_sign_equations": "phaselect.solvers.sign_lattice",
 }
 """The module of each public name. It is imported when the name is first used: Numba and SciPy take half a second."""
 _MODULES = {

@@ -6,6 +6,7 @@ the way. Scaled so that the noise on y, or its rounding, leaves numbers of unit 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -26,17 +27,24 @@ LIMB = 20
 DEPENDENT = 1e-11
 """Relative size below which what is left of a row, or of a column, is rounding: it depends on others."""
 MOST_STEPS = 100
+FITS = 64.0
+"""Value in an equation up to which signs may be the right ones, where there are digits enough: wrong ones leave millions.
+"""
+FAR = 10
+"""Binary digits by which a whole number exceeds noise, in equations that hold exactly."""
 
 
 class SignEquations(NamedTuple):
     """`sum_i s_i C_ij = 0` for the sign s_i of each unknown, up to noise of unit variance.
 
-    C is `coefficients` over `2^places`. members: how many measurements each unknown is the sign of.
+    C is `coefficients` over `2^places`. members: how many measurements each unknown is the sign of. fits: value up to
+    which signs may solve an equation.
     """
 
     coefficients: Whole  # (unknowns, equations)
     places: int
     members: NDArray[np.int64]
+    fits: float = FITS
 
     def values(self, numbers: Vector) -> Vector:
         """`z C` of each row z of whole numbers, correctly rounded."""
@@ -57,7 +65,7 @@ class SignEquations(NamedTuple):
         turned = np.where(signs < 0, -1, 1).astype(object)[:, None] * self.coefficients
         first = turned[known].sum(axis=0)[None]
         members = np.concatenate([[self.members[known].sum()], self.members[~known]])
-        return SignEquations(np.concatenate([first, self.coefficients[~known]]), self.places, members)
+        return SignEquations(np.concatenate([first, self.coefficients[~known]]), self.places, members, self.fits)
 
 
 def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquations:
@@ -75,6 +83,17 @@ def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquat
     signed = _rounded(fixed_point(y, places - size)[:, None] * null, places)
     mixed = _rounded(_product(_limbs(signed), _limbs(whole)), places)
     return SignEquations(mixed, places + SPARE - size - unit, np.ones(len(y), dtype=np.int64))
+
+
+def whole_equations(coefficients: Any) -> SignEquations:
+    """Equations in whole numbers, (unknowns, equations), that hold exactly."""
+    try:
+        whole = np.frompyfunc(operator.index, 1, 1)(np.asarray(coefficients))
+    except TypeError:
+        raise InputError("coefficients of sign equations must be whole numbers: scale them, or round them") from None
+    if np.ndim(whole) != 2 or not np.any(whole):
+        raise InputError("coefficients of sign equations must be a matrix, (unknowns, equations), that is not all zero")
+    return SignEquations(whole, -FAR, np.ones(len(whole), dtype=np.int64), fits=0.0)
 
 
 def left_null_space(A: NDArray[Any], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Whole]:

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
-from phaselect.equations.sign_equations import SignEquations, sign_equations
+from phaselect.equations.sign_equations import FITS, SignEquations, sign_equations
 
 WANTED = 0.04
 """Binary digits that LLL needs, of all equations together, over the square of the number of measurements."""
 LEAST_DIGITS, MOST_DIGITS = 64, 1000
 """Binary digits of each equation of numbers that have no end of them."""
-FITS = 64.0
-"""Value in an equation, in units of its noise, up to which signs may be right; wrong ones leave millions."""
 KINDS = "whole numbers, fractions as 3/7, decimals as 0.125, or numbers of mpmath"
 
 

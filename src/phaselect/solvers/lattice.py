@@ -1,46 +1,48 @@
 r"""Lattice reduction: exact data are linear equations in the signs, and bits are measurements.
 
-Whole numbers z, all even or all odd, with their values in the equations, `(z, z C)`, are a lattice, in which the signs
-are a short vector: their values vanish. Binary digits of the equations are let in a few at a time, with LLL after each;
-then blocks of growing size are searched for short vectors. For any matrix, from M = N + 1 on, as far as the digits of
-the data reach (Song, Zadik and Bruna, NeurIPS 2021, for LLL at M = N + 1).
+The signs are a short vector of a lattice (`sign_lattice.py`), that reduction finds: digits are let in, part by part,
+then blocks of growing size are searched. For any matrix, from M = N + 1 on, as far as the digits of the data reach
+(Song, Zadik and Bruna, NeurIPS 2021, for LLL at M = N + 1).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, log, log2
+from math import exp, log, log2
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.backends.host.basis_reduction import Basis
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.equations.regression import sign_columns
-from phaselect.equations.sign_equations import SignEquations, sign_equations
+from phaselect.equations.sign_equations import FITS, SignEquations, sign_equations
 from phaselect.equations.signs import sign_overlap, signs_of
-from phaselect.problem.all_digits import FITS
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.certificate.impostors import log10_impostors_at
 from phaselect.solvers.finish import settle_found
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
+from phaselect.solvers.sign_lattice import (
+    BLOCKS,
+    TOURS,
+    all_even_or_odd,
+    blocks_up_to,
+    digits_of,
+    found,
+    let_in,
+    toured,
+    with_values,
+)
 from phaselect.solvers.verdict import Ended
 
 PARTS = 16
 """Parts in which the digits of the equations are let in."""
-MOST_DIGITS = 8
-"""Binary digits let in at a time."""
-BLOCKS = (10, 20, *range(24, 101, 4))
-"""Sizes of blocks, in turn."""
-TOURS, PIECES = 2, 8
-"""Tours over all rows with blocks of one size, and pieces of a tour between looks."""
-LOOKED_AT = 5_000_000
-"""Combinations that the search of a block looks at, at most."""
+PIECES = 8
+"""Of a tour, between looks."""
 EXACT = 1e40
 """The mu that stands for exact data."""
 LARGEST = 800
@@ -51,6 +53,8 @@ LEAST = -700.0
 """Logarithm of a noise below all others."""
 TOLD_APART = -2.0
 """Base-10 logarithm of the number of wrong signs expected to fit, from which on the right ones cannot be told."""
+SURELY = 4.0
+"""Standard deviations that noise does not exceed."""
 
 
 class LatticeState(NamedTuple):
@@ -99,7 +103,7 @@ class Lattice:
     @property
     def blocks(self) -> tuple[int, ...]:
         """Sizes of blocks, in turn."""
-        return tuple(size for size in BLOCKS if size <= self.block)
+        return blocks_up_to(self.block)
 
     def default_schedule(self, noise: float = 0.0) -> Schedule:
         """It counts iterations: parts of the digits, then pieces of tours. mu = 1/(2 noise) throughout."""
@@ -137,29 +141,19 @@ class Lattice:
         return state
 
     def _let_in(self, state: LatticeState) -> LatticeState:
-        """A part of the digits, a few at a time, with LLL after each."""
-        digits, rows = state.digits, state.rows
+        """A part of the digits."""
         all_of_them = digits_of(state.equations)
         end = all_of_them * (state.sweeps + 1) / PARTS
-        while digits < end:
-            digits = min(end, digits + MOST_DIGITS)
-            basis = Basis(with_values(rows, state.equations, digits - all_of_them))
-            basis.reduce()
-            rows = basis.rows
-        return state._replace(rows=rows, digits=digits).noting(digits - all_of_them)
+        rows = let_in(state.rows, state.equations, state.digits, end)
+        return state._replace(rows=rows, digits=end).noting(end - all_of_them)
 
     def _search(self, state: LatticeState) -> LatticeState:
         """A piece of a tour."""
         tour, piece = divmod(state.sweeps - PARTS, PIECES)
         if tour >= TOURS * len(self.blocks):
             return state
-        rows, block = state.rows.copy(), self.blocks[tour // TOURS]
-        basis = Basis(rows)
-        first, last = (len(rows) * part // PIECES for part in (piece, piece + 1))
-        for place in range(first, last):
-            basis.improve(place, block, LOOKED_AT)
-        basis.reduce()
-        return state._replace(rows=rows).noting(0.0)
+        first, last = (len(state.rows) * part // PIECES for part in (piece, piece + 1))
+        return state._replace(rows=toured(state.rows, self.blocks[tour // TOURS], first, last)).noting(0.0)
 
     def measure(self, problem: Normalised, state: LatticeState) -> dict[str, Any]:
         """The fit of the signs, or of what the shortest row has for signs."""
@@ -217,29 +211,32 @@ def equations_of(problem: Normalised, mu: float) -> SignEquations:
     if problem.m_rows > LARGEST:
         raise InputError(f"{problem.m_rows} measurements: reducing a lattice takes too long beyond {LARGEST}; use pa")
     if problem.all_digits is not None and mu >= EXACT:
-        check_noise(problem.m_rows, problem.n, problem.all_digits.noise)
+        fits = tolerance(problem.m_rows, problem.n, problem.all_digits.noise)
         equations: SignEquations = problem.all_digits.equations
-        return equations
-    noise = float(max(problem.rounding**2, 1 / (2 * mu)))
-    check_noise(problem.m_rows, problem.n, np.sqrt(noise))
+        return equations._replace(fits=fits)
+    noise = max(float(problem.rounding), (2 * mu) ** -0.5)
+    fits = tolerance(problem.m_rows, problem.n, noise)
     scale = np.broadcast_to(problem.scale, problem.y.shape)
     A = np.asarray(problem.matrix.entries(), dtype=np.float64)
-    return sign_equations(A, problem.y / scale, np.sqrt(noise) / scale)
+    return sign_equations(A, problem.y / scale, noise / scale)._replace(fits=fits)
 
 
-def check_noise(m_rows: int, n: int, noise: float) -> None:
-    """Are there few enough wrong signs that fit as well as the right ones? noise: standard deviation over that of y."""
+def tolerance(m_rows: int, n: int, noise: float) -> float:
+    """The value up to which signs are taken for those that solve an equation, in units of its noise.
+
+    noise: standard deviation over that of y. Refused where wrong signs fit as well as the right ones.
+    """
 
     def impostors(log_noise: float) -> float:
         return log10_impostors_at(2 * log_noise + log((m_rows - n) / m_rows), m_rows, n) - TOLD_APART
 
-    if impostors(log(noise)) < 0:
-        return
-    enough = exp(brentq(impostors, LEAST, log(noise)))
-    raise InputError(
-        f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
-        f"needs {enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
-    )
+    enough = exp(brentq(impostors, LEAST, 0.0))
+    if noise > enough:
+        raise InputError(
+            f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
+            f"needs {enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
+        )
+    return min(FITS, SURELY * enough / noise)
 
 
 def within_reach(m_rows: int, n: int, precision: float, block: int) -> bool:
@@ -252,32 +249,3 @@ def within_reach(m_rows: int, n: int, precision: float, block: int) -> bool:
     digits = 1 - (log2(precision) * (m_rows - n) + 1) / m_rows
     size = min(block, m_rows / 2)
     return digits >= log2(size) / 2 + FALL * (m_rows - 2 * size)
-
-
-def digits_of(equations: SignEquations) -> int:
-    """Binary digits before the point of the largest coefficient: what is behind it is noise."""
-    return ceil(log2(float(np.abs(equations.floats).max())))
-
-
-def all_even_or_odd(odd: Vector) -> Vector:
-    """A basis of the lattice of whole numbers that are all even or all odd; `odd`: signs, which are a row of it."""
-    rows = 2.0 * np.eye(len(odd))
-    rows[-1] = odd
-    return rows
-
-
-def with_values(rows: Vector, equations: SignEquations, exponent: float) -> Vector:
-    """Rows with their values in the equations, those times `2^exponent`."""
-    unknowns = len(equations.members)
-    weights = np.sqrt(equations.members)
-    numbers = np.rint(rows[:, :unknowns] / weights)
-    return np.hstack([numbers * weights, equations.values(numbers) * 2.0**exponent])
-
-
-def found(rows: Vector, equations: SignEquations, exponent: float) -> Vector:
-    """The first two sign vectors among the rows that solve the equations; the same twice, or zeros."""
-    unknowns = len(equations.members)
-    numbers = np.rint(rows[:, :unknowns] / np.sqrt(equations.members))
-    good = (np.abs(numbers) == 1).all(axis=1) & (np.abs(rows[:, unknowns:]) <= FITS * 2.0**exponent).all(axis=1)
-    signs = numbers[good]
-    return np.zeros((2, unknowns)) if len(signs) == 0 else signs[[0, min(1, len(signs) - 1)]]
