@@ -28,8 +28,7 @@ DEPENDENT = 1e-11
 """Relative size below which what is left of a row, or of a column, is rounding: it depends on others."""
 MOST_STEPS = 100
 FITS = 64.0
-"""Value in an equation up to which signs may be the right ones, where there are digits enough: wrong ones leave millions.
-"""
+"""Value in an equation up to which signs may be right, where there are digits enough: wrong ones leave millions."""
 FAR = 10
 """Binary digits by which a whole number exceeds noise, in equations that hold exactly."""
 
