@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect import AMP, InputError, Instance, Lattice, Result, Schedule
+from phaselect import AMP, InputError, Instance, Lattice, PopulationAnnealing, Result, Schedule
 from phaselect.backends.host import basis_reduction
 from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
 from phaselect.backends.host.random import Chains, random_chains
@@ -23,6 +23,7 @@ from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.equations import masked_transforms, signs
 from phaselect.equations.least_squares import nothing_seen
+from phaselect.experiments.lattice_bits import found_at
 from phaselect.experiments.revision import committed, git_revision
 from phaselect.experiments.runs import one_thread
 from phaselect.problem.normalised import Normalised
@@ -195,6 +196,33 @@ def block_search(rows: NDArray[np.float64], block: int, most: int) -> Callable[[
     basis.reduce()
     bound = np.full(block, basis.r[first])
     return lambda: int(basis_reduction.shortest(basis.mu, basis.r, first, bound, most)[2])
+
+
+def mean_signs(problem: Instance, copies: int, mu: float, seed: int) -> NDArray[np.float64]:
+    """Of a population annealed up to this mu, each copy turned to the side of the lowest."""
+    solver, own = PopulationAnnealing(copies), problem.normalised
+    whole = solver.default_schedule()
+    schedule = whole[: int(np.searchsorted(whole.mu, mu, side="right"))]
+    drawn = solver.draw(stream(seed, Purpose.RUN), own.m_rows, own.n, schedule, 0)
+    state = solver.start(own, drawn, *schedule[0], None)
+    state = solver.advance(own, state, schedule.stretch(own.m_rows))
+    found = 1.0 * state.copies.signs
+    return signs.signs_of(found @ found[np.argmin(state.energies)]) @ found / copies
+
+
+def true_signs(problem: Instance) -> NDArray[np.float64]:
+    """Those of A x0."""
+    return signs.signs_of(problem.measure(problem.x0))
+
+
+def found_with(problem: Instance, guess: NDArray[np.float64], known: NDArray[np.bool_], block: int, seed: int) -> bool:
+    """Does a lattice find the signs, if those that are known, up to a common one, are as guessed?"""
+    wanted, sides = true_signs(problem), guess[known] * true_signs(problem)[known]
+    equations = lattice.equations_of(problem.normalised, lattice.EXACT).merged(guess, known)
+    unknown = np.concatenate([sides[:1], wanted[~known]])
+    order = stream(seed, Purpose.RUN).permutation(len(unknown))
+    at = found_at(equations, unknown, Lattice(block), order)
+    return bool(np.isfinite(at) and (sides == sides[0]).all())
 
 
 # devices of JAX, imported when asked for: a CPU does without
