@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from phaselect.equations.sign_equations import SignEquations, sign_equations
@@ -23,6 +22,8 @@ from phaselect.solvers.lattice import Lattice, beginning
 
 SPREAD = 3
 """Binary digits before the point that a Gaussian number may have: it has so many fewer behind it."""
+WIDTHS = 0.01, 0.5
+"""Of the curve of success, narrowest and widest."""
 
 
 class ExactData(NamedTuple):
@@ -101,23 +102,18 @@ class Rule(NamedTuple):
 
 
 def fit_rule(strengths: Array, successes: Array, trials: Array) -> Rule:
-    """The likeliest, of points with so many successes among so many trials."""
+    """The likeliest on a grid, of points with so many successes among so many trials; c as far as it is as likely."""
     x = np.log(strengths)
-
-    def surprise(parameters: Array) -> float:
-        t = (x - parameters[0]) * math.exp(parameters[1])
-        return -float(np.sum(successes * log_expit(t) + (trials - successes) * log_expit(-t)))
-
-    middle = float(np.average(x, weights=trials * (0.1 + np.minimum(successes, trials - successes))))
-    best = minimize(surprise, [middle, math.log(20.0)], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
-    centre, steepness = float(best.x[0]), math.exp(float(best.x[1]))
-    p = expit((x - centre) * steepness)
-    known = trials * p * (1 - p)
-    expected = known > 0.1  # where chance decides nothing a single surprise would decide all
-    chi2 = float(np.sum((successes - trials * p)[expected] ** 2 / known[expected]))
-    freedom = max(1, int(expected.sum()) - 2)
-    information = np.array([[steepness**2, -steepness], [-steepness, 1.0]])[:, :, None] * known
-    spread = np.array([np.ones_like(x), x - centre])
-    covariance = np.linalg.inv((information * spread[:, None] * spread[None]).sum(axis=2))
-    error = STANDARD_ERRORS * math.sqrt(covariance[0, 0] * max(1.0, chi2 / freedom))
-    return Rule(math.exp(centre), math.exp(centre - error), math.exp(centre + error), 1 / steepness, chi2, freedom)
+    centres, widths = np.linspace(x.min(), x.max(), 801), np.geomspace(*WIDTHS, 41)
+    t = (x - centres[:, None, None]) / widths[:, None]
+    surprise = -np.sum(successes * log_expit(t) + (trials - successes) * log_expit(-t), axis=2)
+    best, width = np.unravel_index(np.argmin(surprise), surprise.shape)
+    p = expit(t[best, width])
+    expected = trials * p * (1 - p)
+    decided = expected > 0.1  # elsewhere a single surprise would count for more than all other points
+    chi2 = float(np.sum((successes - trials * p)[decided] ** 2 / expected[decided]))
+    freedom = max(1, int(decided.sum()) - 2)
+    allowed = STANDARD_ERRORS**2 / 2 * max(1.0, chi2 / freedom)
+    likely = centres[surprise.min(axis=1) - surprise.min() <= allowed]
+    c, low, high = np.exp([centres[best], likely[0], likely[-1]]).tolist()
+    return Rule(c, low, high, float(widths[width]), chi2, freedom)
