@@ -11,7 +11,7 @@ from typing import Any
 import phaselect
 from benchmarks.internals import git_revision
 
-PACKAGES = ("numpy", "scipy", "numba", "jax", "dwave-samplers")
+PACKAGES = ("numpy", "scipy", "numba", "jax", "dwave-samplers", "python-flint")
 
 
 def host() -> dict[str, Any]:

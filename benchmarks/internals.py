@@ -15,19 +15,23 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect import AMP, InputError, Instance, Result, Schedule
+from phaselect import AMP, InputError, Instance, Lattice, PopulationAnnealing, Result, Schedule
+from phaselect.backends.host import basis_reduction
 from phaselect.backends.host.flips import field_kernel, population_kernel, spectral_kernel
 from phaselect.backends.host.random import Chains, random_chains
 from phaselect.backends.host.ridge import SpectralRidge
 from phaselect.base.threads import one_blas_thread, run_parallel
 from phaselect.equations import masked_transforms, signs
 from phaselect.equations.least_squares import nothing_seen
+from phaselect.experiments.lattice_bits import found_at
 from phaselect.experiments.revision import committed, git_revision
+from phaselect.experiments.runs import one_thread
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers import restarts
+from phaselect.solvers import lattice, restarts
 from phaselect.solvers.baselines.spectral import leading_eigenvector
 from phaselect.solvers.cohort import Alone, Cohort
+from phaselect.solvers.front_door import LADDER
 from phaselect.solvers.loop import Loop
 from phaselect.solvers.simulated_annealing import FIELD_SWEEPS
 from phaselect.theory.averages import averages
@@ -37,12 +41,14 @@ from phaselect.theory.quadrature import ALTERNATING, NEARNESS
 
 __all__ = [
     "FIELD_SWEEPS",
+    "LADDER",
     "Control",
     "averages",
     "committed",
     "field_kernel",
     "git_revision",
     "one_blas_thread",
+    "one_thread",
     "paramagnet",
     "population_kernel",
     "random_state",
@@ -148,6 +154,75 @@ def descent(problem: Instance, systems: int = 4) -> Callable[[], int]:
 
 def _descent(problem: Normalised, slope: Any) -> Any:
     return problem.linear.correct[0](slope, slope, 0 * slope[:, 0], nothing_seen(slope))
+
+
+# lattices
+
+
+def sign_lattice(problem: Instance) -> NDArray[np.float64]:
+    """The rows that span it, whole numbers: LLL of others is given all digits at once."""
+    equations = lattice.equations_of(problem.normalised, lattice.EXACT)
+    return np.rint(lattice.with_values(lattice.all_even_or_odd(np.ones(problem.m_rows)), equations, 0.0))
+
+
+def reduction(problem: Instance) -> Callable[[], NDArray[np.float64]]:
+    """LLL as it goes before the search of blocks, digits let in a few at a time; each call returns the reduced rows."""
+    solver, own = Lattice(block=2), problem.normalised
+    schedule = solver.default_schedule()
+    drawn = solver.draw(stream(0, Purpose.RUN), own.m_rows, own.n, schedule, 0)
+    state = solver.start(own, drawn, *schedule[0], None)
+    return lambda: solver.advance(own, state, schedule.stretch(own.m_rows)).rows
+
+
+def least_flops(reduce: Callable[[], Any]) -> float:
+    """Additions and multiplications that its row steps take at least: row i made orthogonal, once, to i others."""
+    total = 0.0
+
+    def counted(basis: basis_reduction.Basis, end: int | None = None) -> None:
+        nonlocal total
+        while basis.reduced < len(basis.rows):
+            i = basis.reduced
+            total += 4 * i * basis.rows.shape[1]
+            basis.reduced = basis_reduction.lll(basis.rows, basis.mu, basis.r, basis.parts, i, len(basis.rows), 1)
+
+    with patch.object(basis_reduction.Basis, "reduce", counted):
+        reduce()
+    return total
+
+
+def block_search(rows: NDArray[np.float64], block: int, most: int) -> Callable[[], int]:
+    """Search a block in the middle of a reduced basis; returns how many partial combinations were looked at."""
+    basis, first = basis_reduction.Basis(rows.copy()), (len(rows) - block) // 2
+    basis.reduce()
+    bound = np.full(block, basis.r[first])
+    return lambda: int(basis_reduction.shortest(basis.mu, basis.r, first, bound, most)[2])
+
+
+def mean_signs(problem: Instance, copies: int, mu: float, seed: int) -> NDArray[np.float64]:
+    """Of a population annealed up to this mu, each copy turned to the side of the lowest."""
+    solver, own = PopulationAnnealing(copies), problem.normalised
+    whole = solver.default_schedule()
+    schedule = whole[: int(np.searchsorted(whole.mu, mu, side="right"))]
+    drawn = solver.draw(stream(seed, Purpose.RUN), own.m_rows, own.n, schedule, 0)
+    state = solver.start(own, drawn, *schedule[0], None)
+    state = solver.advance(own, state, schedule.stretch(own.m_rows))
+    found = 1.0 * state.copies.signs
+    return signs.signs_of(found @ found[np.argmin(state.energies)]) @ found / copies
+
+
+def true_signs(problem: Instance) -> NDArray[np.float64]:
+    """Those of A x0."""
+    return signs.signs_of(problem.measure(problem.x0))
+
+
+def found_with(problem: Instance, guess: NDArray[np.float64], known: NDArray[np.bool_], block: int, seed: int) -> bool:
+    """Does a lattice find the signs, if those that are known, up to a common one, are as guessed?"""
+    wanted, sides = true_signs(problem), guess[known] * true_signs(problem)[known]
+    equations = lattice.equations_of(problem.normalised, lattice.EXACT).merged(guess, known)
+    unknown = np.concatenate([sides[:1], wanted[~known]])
+    order = stream(seed, Purpose.RUN).permutation(len(unknown))
+    at = found_at(equations, unknown, Lattice(block), order)
+    return bool(np.isfinite(at) and (sides == sides[0]).all())
 
 
 # devices of JAX, imported when asked for: a CPU does without

@@ -1,20 +1,25 @@
-"""Writes what was measured into a page of the docs, between its two marks."""
+"""Writes what was measured into a page of the docs, between two marks."""
 
 from pathlib import Path
 
 DOCS = Path(__file__).parent.parent / "docs"
-BEGIN, END = "<!-- begin table -->", "<!-- end table -->"
 
 
-def write_table(name: str, lines: list[str]) -> None:
-    """Replace what stands between the marks of docs/NAME."""
+def write_table(name: str, lines: list[str], part: str = "table") -> None:
+    """Replace what stands between the marks of docs/NAME; part: what the marks call it."""
     page = DOCS / name
-    page.write_text(replaced(page.read_text(), lines))
+    page.write_text(replaced(page.read_text(), lines, part))
 
 
-def replaced(page: str, lines: list[str]) -> str:
+def marks(part: str = "table") -> tuple[str, str]:
+    """The lines before and after it."""
+    return f"<!-- begin {part} -->", f"<!-- end {part} -->"
+
+
+def replaced(page: str, lines: list[str], part: str = "table") -> str:
     """A page with other lines between its marks."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise SystemExit(f"the page must have {BEGIN} and {END} once each")
-    before, rest = page.split(BEGIN)
-    return "\n".join([before + BEGIN, *lines, END]) + rest.split(END)[1]
+    begin, end = marks(part)
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise SystemExit(f"the page must have {begin} and {end} once each")
+    before, rest = page.split(begin)
+    return "\n".join([before + begin, *lines, end]) + rest.split(end)[1]

@@ -90,7 +90,7 @@ def test_the_page_keeps_machines_apart(monkeypatch, tmp_path):
     ]
     monkeypatch.setattr(page, "DOCS", tmp_path)
     monkeypatch.setattr(diffraction, "CONTENDERS", ("phaselect.solve", "wf", "deepinv"))
-    (tmp_path / "complex.md").write_text(f"{page.BEGIN}\n{page.END}\n")
+    (tmp_path / "complex.md").write_text("\n".join(page.marks()))
     Report("cpu", False, MACHINE, rows).save(tmp_path / "bench" / "diffraction-cpu.json")
     large = Row("device", "all digits", "512 x 512", Measurement(0.1, "s", "how"))
     Report("gpu", False, MACHINE | {"gpu": "H200"}, [large]).save(tmp_path / "bench" / "diffraction-gpu.json")

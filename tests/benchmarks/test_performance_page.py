@@ -16,7 +16,7 @@ def test_what_is_published_is_written_at_the_end(monkeypatch, tmp_path):
     """Until then the rows published before stay."""
     (tmp_path / "bench").mkdir()
     published = tmp_path / "bench" / "cpu.json"
-    (tmp_path / "performance.md").write_text(f"{page.BEGIN}\n{page.END}\n")
+    (tmp_path / "performance.md").write_text("\n".join(page.marks()))
     for module in (run, page, performance_page):
         monkeypatch.setattr(module, "DOCS", tmp_path)
     tasks = [Task("theory", "late", "", lambda: Measurement(7.0, "s", f"there: {published.exists()}"))]
@@ -71,7 +71,7 @@ def test_the_page_is_written_from_the_reports(tmp_path):
 
 
 def test_only_what_is_between_the_marks_is_replaced():
-    text = f"# Page\n\nbefore\n\n{page.BEGIN}\nold\n{page.END}\n\nafter\n"
+    text = "# Page\n\nbefore\n\n{}\nold\n{}\n\nafter\n".format(*page.marks())
     assert page.replaced(text, ["new"]) == text.replace("old", "new")
     with pytest.raises(SystemExit, match="once each"):
         page.replaced("# no marks\n", [])

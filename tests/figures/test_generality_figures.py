@@ -6,7 +6,7 @@ import pytest
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import InProcess
 from phaselect.experiments.grid import Grid, preset
-from phaselect.figures import collapse, complex_success, ensembles, gallery, growth, priors, spectrum_design
+from phaselect.figures import bits, collapse, complex_success, ensembles, gallery, growth, priors, spectrum_design
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import draw
 from phaselect.figures.style import GREY
@@ -154,3 +154,20 @@ def test_complex_runs_over_their_theory(tmp_path, monkeypatch):
 
 def theory_at_rest(table, alpha):
     return table.where(source="evolution", alpha=alpha)["value"][-1]
+
+
+def test_digits_are_measurements(table_of, monkeypatch):
+    """Of two places LLL solves the one that has more digits for each sign."""
+    monkeypatch.setattr(bits, "PLACES", {"small": {53: (2,), 200: (1,)}})
+    monkeypatch.setattr(bits, "STRENGTHS", {"small": (0.04, 0.1)})
+    monkeypatch.setattr(bits, "INSTANCES", {"small": 3})
+    monkeypatch.setattr(bits, "SIZES", {"small": (30, 2)})
+    monkeypatch.setattr(bits, "EXCESS", {"small": (10, 20)})
+    table = table_of(bits)
+    points, rules, shares = (table.where(kind=kind) for kind in ("point", "rule", "share"))
+    assert len(points) == 2 * 2 * 2
+    assert points.where(block=2)["successes"].tolist() == [0, 3, 0, 3]
+    assert rules["value"][0] > rules["value"][1]  # blocks do with fewer digits
+    assert shares.where(solver="lattice")["successes"].tolist() == [2, 2]
+    assert (shares["m_rows"].min(), shares["m_rows"].max()) == (40, 50)
+    assert len(draw("bits", table).axes) == 4

@@ -82,7 +82,8 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
 
     Of the paper: complexity, branches, stabilities, regularisation, annealing, success_sa, success_amp,
     success_langevin, local_stability. Beyond it: critical_product, trajectories, solvers, population, rsb,
-    rates, rate_and_size, hard_phase, collapse, matrices, growth, landscape, splitting, descent, speed.
+    rates, rate_and_size, hard_phase, collapse, ensembles, spectrum_design, priors, complex_success, bits, growth,
+    landscape, splitting, descent, speed.
 
     Tables of theory are kept in a cache, runs in a store: the second time is fast. A table says in its first
     lines what computed it.

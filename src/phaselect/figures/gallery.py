@@ -53,6 +53,7 @@ FIGURES = (
     "spectrum_design",
     "priors",
     "complex_success",
+    "bits",
     "growth",
     "landscape",
     "splitting",

@@ -32,6 +32,7 @@ PARTS = (
     Part("message_passing", "Message passing", ("success_amp", "trajectories", "collapse")),
     Part("solvers", "All solvers, and what they cost", ("solvers", "population", "growth")),
     Part("limits", "Fewer measurements, other matrices", ("hard_phase", "ensembles", "spectrum_design", "priors")),
+    Part("bits", "Digits as measurements", ("bits",)),
     Part("complex", "Complex phases", ("complex_success",)),
 )
 """Every figure is in one of them."""

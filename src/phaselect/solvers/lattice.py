@@ -119,10 +119,8 @@ class Lattice:
 
     def start(self, problem: Normalised, drawn: Any, mu: float, lam: float, init: Start | None) -> LatticeState:
         """All whole numbers, even or odd; signs that are given are one of the rows."""
-        equations = equations_of(problem, mu)
-        numbers = all_even_or_odd(np.ones(problem.m_rows) if init is None else init.signs)[drawn]
-        rows, nothing = with_values(numbers, equations, 0.0), np.zeros((2, problem.m_rows))
-        return LatticeState(rows, equations, 0.0, nothing, 0, mu, lam).noting(0.0)
+        odd = np.ones(problem.m_rows) if init is None else init.signs
+        return beginning(equations_of(problem, mu), odd, drawn)._replace(mu=mu, lam=lam)
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Rows are compared with each other, many times."""
@@ -136,9 +134,13 @@ class Lattice:
         """Lets digits in, then searches blocks."""
         for mu, lam in zip(stretch.mu, stretch.lam, strict=True):
             for _ in range(int(stretch.sweeps)):
-                step = self._let_in if state.sweeps < PARTS else self._search
-                state = step(state._replace(mu=mu, lam=lam))._replace(sweeps=state.sweeps + 1)
+                state = self.step(state)._replace(mu=mu, lam=lam)
         return state
+
+    def step(self, state: LatticeState) -> LatticeState:
+        """One iteration: a part of the digits is let in, or a piece of a tour is made."""
+        move = self._let_in if state.sweeps < PARTS else self._search
+        return move(state)._replace(sweeps=state.sweeps + 1)
 
     def _let_in(self, state: LatticeState) -> LatticeState:
         """A part of the digits."""
@@ -168,13 +170,13 @@ class Lattice:
         return {
             **{name: column[0] for name, column in columns.items()},
             "digits": np.asarray(state.digits),
-            "block": np.asarray(self._block(state.sweeps)),
+            "block": np.asarray(self.block_before(state.sweeps)),
             "length": np.asarray(np.sqrt(shortest / problem.m_rows)),
             "found": np.asarray(state.signs.any()),
             "sweeps": np.asarray(state.sweeps),
         }
 
-    def _block(self, sweeps: int) -> int:
+    def block_before(self, sweeps: int) -> int:
         """The size of blocks in the iteration before; 2 in LLL."""
         tour = (sweeps - 1 - PARTS) // (TOURS * PIECES)
         return 2 if tour < 0 else self.blocks[min(tour, len(self.blocks) - 1)]
@@ -237,6 +239,13 @@ def tolerance(m_rows: int, n: int, noise: float) -> float:
             f"needs {enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
         )
     return min(FITS, SURELY * enough / noise)
+
+
+def beginning(equations: SignEquations, odd: Vector, order: Any) -> LatticeState:
+    """All whole numbers, even or odd, in this order; `odd`: signs that are one of the rows."""
+    numbers = all_even_or_odd(odd)[order] * np.sqrt(equations.members)
+    rows, nothing = with_values(numbers, equations, 0.0), np.zeros((2, len(odd)))
+    return LatticeState(rows, equations, 0.0, nothing, 0, EXACT, 0.0).noting(0.0)
 
 
 def within_reach(m_rows: int, n: int, precision: float, block: int) -> bool:
