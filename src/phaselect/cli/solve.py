@@ -97,7 +97,7 @@ def _parameter(given: str) -> tuple[str, float]:
     type=Names(lambda: list(REGISTRY)),
     default="auto",
     show_default=True,
-    help="auto tries message passing, then population annealing.",
+    help="auto tries message passing, a lattice where digits are enough for it, then population annealing.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
