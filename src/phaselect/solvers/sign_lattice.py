@@ -43,7 +43,9 @@ def solve_sign_equations(coefficients: Any) -> Iterator[NDArray[np.int64]]:
     >>> [s.tolist() for s in phaselect.solve_sign_equations([[3, 1], [1, 2], [2, -1], [2, 4]])]
     [[1, 1, -1, -1]]
     """
-    return (signs.astype(np.int64) for signs in all_signs(whole_equations(coefficients), fits=0.0))
+    equations = whole_equations(coefficients)
+    found = all_signs(equations, fits=0.0)
+    return (signs.astype(np.int64) for signs in found if not equations.values(signs[None]).any())
 
 
 def all_signs(equations: SignEquations, fits: float) -> Iterator[Vector]:
@@ -53,6 +55,7 @@ def all_signs(equations: SignEquations, fits: float) -> Iterator[Vector]:
     for block in blocks_up_to(BEFORE_ALL):
         for _ in range(TOURS):
             rows = toured(rows, block, 0, unknowns)
+    rows = with_values(rows, equations, 0.0)  # to the last digit
     box = np.concatenate([weights, np.full(rows.shape[1] - unknowns, fits)])
     for point in points_in_box(rows, box):
         signs = np.rint(point[:unknowns] / weights)
