@@ -30,7 +30,7 @@ LOOKED_AT = 5_000_000
 FITS = 64.0
 """Value in an equation, in units of its noise, up to which signs may be the right ones: data decide that later."""
 BEFORE_ALL = 40
-"""Size of blocks with which a basis is reduced before all its points are searched: more takes longer than it saves."""
+"""Size of blocks, the largest, before all points are searched: for 60 unknowns, more saves nothing."""
 
 
 def solve_sign_equations(coefficients: Any) -> Iterator[NDArray[np.int64]]:
