@@ -38,7 +38,7 @@ from benchmarks.table import head, line, number
 from phaselect import InputError, solve_sign_equations
 
 PAGE, REPORT = "market_split.md", "market_split.json"
-SIZES, INSTANCES, LIMIT = (3, 4, 5, 6, 7), 5, 30.0
+SIZES, INSTANCES, LIMIT = (3, 4, 5, 6, 7), 5, 20.0
 LARGEST = 100
 """Coefficients are below."""
 WANTED = {6: 10.0, 7: 120.0}

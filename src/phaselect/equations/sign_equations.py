@@ -29,8 +29,9 @@ DEPENDENT = 1e-11
 MOST_STEPS = 100
 FITS = 64.0
 """Value in an equation up to which signs may be right, where there are digits enough: wrong ones leave millions."""
-FAR = 10
-"""Binary digits by which a whole number exceeds noise, in equations that hold exactly."""
+FAR, ROOM = 10, 20
+"""Binary digits by which a whole number exceeds noise, in equations that hold exactly; and digits of all equations for
+each unknown, at most: more would make whole numbers that float64 does not hold, and tell no more."""
 
 
 class SignEquations(NamedTuple):
@@ -85,14 +86,16 @@ def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquat
 
 
 def whole_equations(coefficients: Any) -> SignEquations:
-    """Equations in whole numbers, (unknowns, equations), that hold exactly."""
+    """Equations in whole numbers, (unknowns, equations), whose solutions have values of exactly zero."""
     try:
         whole = np.frompyfunc(operator.index, 1, 1)(np.asarray(coefficients))
     except TypeError:
         raise InputError("coefficients of sign equations must be whole numbers: scale them, or round them") from None
     if np.ndim(whole) != 2 or not np.any(whole):
         raise InputError("coefficients of sign equations must be a matrix, (unknowns, equations), that is not all zero")
-    return SignEquations(whole, -FAR, np.ones(len(whole), dtype=np.int64), fits=0.0)
+    digits = int(np.abs(whole).max()).bit_length()
+    places = max(-FAR, digits - ROOM * whole.shape[0] // whole.shape[1])
+    return SignEquations(whole, places, np.ones(len(whole), dtype=np.int64), fits=0.0)
 
 
 def left_null_space(A: NDArray[Any], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Whole]:
