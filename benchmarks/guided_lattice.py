@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import host
-from benchmarks.internals import LADDER, found_with, mean_signs, one_thread, true_signs
+from benchmarks.internals import LADDER, found_with, mean_signs, one_thread, surest_signs, true_signs
 from benchmarks.lattice import PAGE, busy
 from benchmarks.page import DOCS, write_table
 from benchmarks.table import number
@@ -28,8 +28,6 @@ from phaselect.base.files import atomic_write
 PART, REPORT = "guided", "lattice-guided.json"
 COPIES, MU, BLOCK = 1024, 20.0, 40
 """Of the population that guides, where its anneal is ended, and the largest size of blocks of the lattice."""
-TIE = 1e-3
-"""What y, in units of its root mean square, adds to the confidence in a sign: it decides among those that all share."""
 
 
 class Point(NamedTuple):
@@ -43,7 +41,7 @@ class Point(NamedTuple):
 
 POINTS = (
     Point(150, 158, 20, (0.0, 0.1, 0.2, 0.25, 0.3)),
-    Point(200, 212, 20, (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)),
+    Point(200, 212, 10, (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)),
     Point(400, 440, 5, (0.3, 0.4, 0.5)),
 )
 
@@ -57,18 +55,9 @@ class Trial(NamedTuple):
     seconds: float
 
 
-def most_confident(problem: Instance, mean: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
-    """Which signs have the largest means, one of them at least."""
-    y = problem.y / np.sqrt(np.mean(problem.y**2))
-    order = np.argsort(-(np.abs(mean) + TIE * y))
-    known = np.zeros(problem.m_rows, dtype=bool)
-    known[order[: max(1, round(share * problem.m_rows))]] = True
-    return known
-
-
 def trial(problem: Instance, mean: NDArray[np.float64], share: float, seed: int) -> Trial:
     """Reduce what is left."""
-    guess, known = np.where(mean < 0, -1.0, 1.0), most_confident(problem, mean, share)
+    guess, known = np.where(mean < 0, -1.0, 1.0), surest_signs(problem, mean, share)
     sides = (guess * true_signs(problem))[known]
     seconds, found = busy(lambda: found_with(problem, guess, known, BLOCK, seed))
     return Trial(share, bool((sides == sides[0]).all()), found, seconds)

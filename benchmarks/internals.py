@@ -28,7 +28,7 @@ from phaselect.experiments.revision import committed, git_revision
 from phaselect.experiments.runs import one_thread
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers import lattice, restarts
+from phaselect.solvers import guided_lattice, lattice, restarts
 from phaselect.solvers.baselines.spectral import leading_eigenvector
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.front_door import LADDER
@@ -206,8 +206,12 @@ def mean_signs(problem: Instance, copies: int, mu: float, seed: int) -> NDArray[
     drawn = solver.draw(stream(seed, Purpose.RUN), own.m_rows, own.n, schedule, 0)
     state = solver.start(own, drawn, *schedule[0], None)
     state = solver.advance(own, state, schedule.stretch(own.m_rows))
-    found = 1.0 * state.copies.signs
-    return signs.signs_of(found @ found[np.argmin(state.energies)]) @ found / copies
+    return guided_lattice.mean_signs(state)
+
+
+def surest_signs(problem: Instance, means: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
+    """Which a guided lattice takes for known."""
+    return guided_lattice.surest(means, problem.normalised.y, share)
 
 
 def true_signs(problem: Instance) -> NDArray[np.float64]:

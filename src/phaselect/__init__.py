@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
     from phaselect.solvers.baselines.wirtinger_flow import WirtingerFlow
     from phaselect.solvers.belief_propagation import BeliefPropagation
+    from phaselect.solvers.guided_lattice import GuidedLattice
     from phaselect.solvers.langevin import Langevin
     from phaselect.solvers.lattice import Lattice
     from phaselect.solvers.message_passing import AMP
@@ -33,6 +34,7 @@ __all__ = [
     "BeliefPropagation",
     "Certificate",
     "DataWarning",
+    "GuidedLattice",
     "InputError",
     "Instance",
     "Langevin",
@@ -67,6 +69,7 @@ _HOMES = {
     "BeliefPropagation": "phaselect.solvers.belief_propagation",
     "Certificate": "phaselect.solvers.result",
     "DataWarning": "phaselect.base.errors",
+    "GuidedLattice": "phaselect.solvers.guided_lattice",
     "InputError": "phaselect.base.errors",
     "Instance": "phaselect.problem.instance",
     "Langevin": "phaselect.solvers.langevin",

@@ -1,8 +1,8 @@
 """What the table of guided lattices rests on."""
 
 import numpy as np
-from benchmarks.guided_lattice import Point, by_populations, measured, most_confident, page, trial
-from benchmarks.internals import true_signs
+from benchmarks.guided_lattice import Point, by_populations, measured, page, trial
+from benchmarks.internals import surest_signs, true_signs
 
 from benchmarks import guided_lattice
 from phaselect import gaussian_instance
@@ -12,8 +12,8 @@ from tests.benchmarks.conftest import MACHINE
 def test_the_most_confident_have_the_largest_means_and_among_those_the_largest_y():
     problem = gaussian_instance(10, 1.2, seed=0)
     mean = np.array([0.1, -0.9, 1.0, -1.0, *[0.0] * 8])
-    assert np.flatnonzero(most_confident(problem, mean, 0.25)).tolist() == [1, 2, 3]
-    assert np.flatnonzero(most_confident(problem, mean, 0.0))[0] == 2 + (problem.y[3] > problem.y[2])
+    assert np.flatnonzero(surest_signs(problem, mean, 0.25)).tolist() == [1, 2, 3]
+    assert np.flatnonzero(surest_signs(problem, mean, 0.0))[0] == 2 + (problem.y[3] > problem.y[2])
 
 
 def test_right_signs_help_and_a_wrong_one_spoils():

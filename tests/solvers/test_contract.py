@@ -13,6 +13,7 @@ from phaselect import (
     AMP,
     AlternatingMinimisation,
     BeliefPropagation,
+    GuidedLattice,
     InputError,
     Instance,
     Langevin,
@@ -39,6 +40,7 @@ def solver_named(name):
     return REGISTRY[name].plan()[0]
 
 
+GUIDED = np.array([1.0, 3.0, 10.0, 10.0, 10.0, 10.0])
 # Each solver to the end of a short schedule, without early stops or restarts.
 SOLVERS_AND_SCHEDULES = [
     (AMP(restarts=0), Schedule.matched(mu0=10, mu_max=100, eps=0.1, steps=1, unit="iterations")),
@@ -50,6 +52,7 @@ SOLVERS_AND_SCHEDULES = [
     (PopulationAnnealing(replicas=8, eager=False), Schedule.matched(mu0=0.5, mu_max=20, eps=0.3, steps=3)),
     (Langevin(eager=False), Schedule.fixed_product(0.75, mu_max=20, eps=0.3, steps=5, unit="iterations")),
     (Lattice(block=20), Lattice(block=20).default_schedule()[:12]),
+    (GuidedLattice(replicas=8, block=20), Schedule(GUIDED, 1 / GUIDED, steps=3)),
     (AlternatingMinimisation(), Schedule.matched(mu_max=10, steps=1, unit="iterations")),
     (ReweightedAmplitudeFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),
     (WirtingerFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),

@@ -8,8 +8,19 @@ import mpmath
 import numpy as np
 import pytest
 
-from phaselect import InputError, Instance, Lattice, Status, ensemble_instance, gaussian_instance, load, solve
+from phaselect import (
+    GuidedLattice,
+    InputError,
+    Instance,
+    Lattice,
+    Status,
+    ensemble_instance,
+    gaussian_instance,
+    load,
+    solve,
+)
 from phaselect.problem.all_digits import as_fraction
+from phaselect.solvers.guided_lattice import surest
 from phaselect.solvers.lattice import within_reach
 
 
@@ -170,10 +181,10 @@ def test_the_front_door_uses_a_lattice_where_it_pays():
 
 
 def test_what_is_within_reach():
-    assert within_reach(106, 100, 2.0**-52, 40)
-    assert not within_reach(103, 100, 2.0**-52, 40)
-    assert not within_reach(106, 100, 2.0**-24, 40)
-    assert within_reach(103, 100, 2.0**-100, 40)
+    assert within_reach(106, 6, 2.0**-52, 40)
+    assert not within_reach(103, 3, 2.0**-52, 40)
+    assert not within_reach(106, 6, 2.0**-24, 40)
+    assert within_reach(103, 3, 2.0**-100, 40)
 
 
 def test_digits_survive_a_file(tmp_path):
@@ -225,3 +236,22 @@ def test_exact_data_of_a_bad_shape_are_refused(tmp_path):
     (tmp_path / "A.csv").write_text("1,2\n3\n")
     with pytest.raises(InputError, match="ragged"):
         load(tmp_path / "A.csv", tmp_path / "A.csv", exact=True)
+
+
+# ------------------------------------------------------------------ guided by a population
+
+
+def test_a_population_guides_where_digits_alone_are_not_enough():
+    problem = gaussian_instance(100, 103 / 100, seed=1)
+    assert not Lattice(block=40).run(problem).certified
+    result = GuidedLattice(replicas=256).run(problem, seed=0)
+    assert result.certified
+    assert same_up_to_sign(result.x, problem.x0)
+    assert result.trace["known"][-1] > 0
+
+
+def test_the_surest_signs_are_those_that_copies_share_and_of_these_the_largest():
+    means = np.array([0.1, -1.0, 0.9, 1.0, -0.5, 0.2, 0.3, 1.0])
+    y = np.array([9.0, 0.5, 1.0, 0.1, 1.0, 1.0, 1.0, 2.0])
+    assert np.flatnonzero(surest(means, y, 0.25)).tolist() == [1, 7]
+    assert np.flatnonzero(surest(means, y, 0.0)).tolist() == [7]

@@ -1,7 +1,7 @@
 """What `phaselect.solve` tries on its own: the message passing that suits A, then larger and larger populations.
 
 Where the digits of exact data are enough for it, a lattice comes before populations, and where there are few
-measurements, before all.
+measurements, before all; before the last population, one that is guided.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from phaselect.problem.likeness import likeness
 from phaselect.problem.streams import check_seed
 from phaselect.solvers.belief_propagation import BeliefPropagation
 from phaselect.solvers.company import OneByOne
+from phaselect.solvers.guided_lattice import SHARES, GuidedLattice
 from phaselect.solvers.lattice import Lattice, within_reach
 from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
@@ -40,8 +41,9 @@ LADDER_ON_GPU = (1_000, 10_000, 100_000)
 """The same where copies are cheap."""
 STARTS_WITH_A_PRIOR = 24
 """Fresh starts of message passing with a prior that is not Gaussian: nothing else can use it."""
-BLOCK, LARGEST_LATTICE = 40, 400
-"""Of lattices that are tried: the size of blocks, and measurements, which take half a minute."""
+BLOCK, LARGEST_LATTICE, LARGEST_GUIDED = 40, 400, 260
+"""Of lattices that are tried: the size of blocks, and measurements, which take half a minute; with a population that
+guides several of them, one after the other."""
 QUICK, FEW = 120, 1.3
 """Measurements up to which a lattice takes tenths of a second, and measurements per unknown below which message passing
 often fails on so few."""
@@ -69,7 +71,7 @@ class FrontDoor:
     """The search without choices to make; its stages are those for exact data in memory.
 
     iid, sparse, other: what is tried first, by what A looks like. lattice: what is tried beside it where data
-    have the digits for it. ladder: what is tried after that, in turn.
+    have the digits for it. ladder: what is tried after that, in turn, with guided before the last.
     prior: what is known of x; where it is not Gaussian vector message passing comes first, whatever A looks like.
     """
 
@@ -77,6 +79,7 @@ class FrontDoor:
     sparse: Stage = field(default_factory=lambda: stage_of(BeliefPropagation()))
     other: Stage = field(default_factory=lambda: stage_of(VectorMessagePassing()))
     lattice: Stage = field(default_factory=lambda: stage_of(Lattice(BLOCK)))
+    guided: Stage = field(default_factory=lambda: stage_of(GuidedLattice(block=BLOCK)))
     ladder: tuple[Stage, ...] = field(default_factory=lambda: populations(LADDER))
     prior: Prior = GAUSSIAN
 
@@ -104,7 +107,9 @@ class FrontDoor:
         check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian, problem.matrix.field)
         start, _ = starting_point(problem, init, self.name, None)
         search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
-        warned = poor_prospects(problem) if self.prior.gaussian and not self.lattice_pays(problem) else ()
+        warned = (
+            poor_prospects(problem) if self.prior.gaussian and not self.lattice_pays(problem, LARGEST_LATTICE) else ()
+        )
         for line in warned:
             warnings.warn(line, DataWarning, stacklevel=4)  # past solve, and what bounds threads
         result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
@@ -125,7 +130,11 @@ class FrontDoor:
             return (stage_of(stage.solver, level) if level else stage)._replace(why=why)
 
         first, why = self.first(problem)
-        lattice = self.lattice._replace(why="its digits tell the signs") if self.lattice_pays(problem) else None
+        lattice = (
+            self.lattice._replace(why="its digits tell the signs")
+            if self.lattice_pays(problem, LARGEST_LATTICE)
+            else None
+        )
         early = problem.m_rows <= QUICK and problem.alpha < FEW
         if lattice and early:
             yield lattice
@@ -149,19 +158,23 @@ class FrontDoor:
             return
         ladder = populations(LADDER_ON_GPU) if matrix.on_gpu else self.ladder
         for stage in ladder:
+            if stage is ladder[-1] and self.lattice_pays(problem, LARGEST_GUIDED, known=SHARES[-1]):
+                yield self.guided._replace(
+                    why="with the signs that a population is sure of, its digits tell the others"
+                )
             yield chosen(stage, "" if self.prior.gaussian else "without the prior, which populations do not know")
         while timed and not level:
             yield ladder[-1]
 
-    def lattice_pays(self, problem: Instance) -> bool:
-        """Are data exact, and expected to have enough digits for a lattice?"""
+    def lattice_pays(self, problem: Instance, largest: int, known: float = 0.0) -> bool:
+        """Are data exact, and expected to have enough digits for a lattice, where a share of the signs is known?"""
         own, matrix = problem.normalised, problem.matrix
         if problem.noise is not None or matrix.field != REAL or not self.prior.gaussian:
             return False
-        if not problem.n < own.m_rows <= LARGEST_LATTICE or not matrix.has_entries or matrix.processes > 1:
+        if not problem.n < own.m_rows <= largest or not matrix.has_entries or matrix.processes > 1:
             return False
         precision = problem.rounding if problem.all_digits is None else problem.all_digits.noise
-        return within_reach(own.m_rows, problem.n, precision, BLOCK)
+        return within_reach(round((1 - known) * own.m_rows), own.m_rows - problem.n, precision, BLOCK)
 
     def first(self, problem: Instance) -> tuple[Stage, str]:
         """The message passing to begin with, and why."""

@@ -248,13 +248,13 @@ def beginning(equations: SignEquations, odd: Vector, order: Any) -> LatticeState
     return LatticeState(rows, equations, 0.0, nothing, 0, EXACT, 0.0).noting(0.0)
 
 
-def within_reach(m_rows: int, n: int, precision: float, block: int) -> bool:
-    """Are blocks of this size expected to find the signs of N unknowns from data of this relative precision?
+def within_reach(signs: int, equations: int, precision: float, block: int) -> bool:
+    """Are blocks of this size expected to find so many signs, from equations of this relative precision?
 
     A block finds them once what they have in it, a number of unit size per row, is shorter than its first orthogonal
     part. Those fall off exponentially from row to row, around the volume of the lattice: a binary digit for each row,
     since numbers are even or odd, and those of all equations.
     """
-    digits = 1 - (log2(precision) * (m_rows - n) + 1) / m_rows
-    size = min(block, m_rows / 2)
-    return digits >= log2(size) / 2 + FALL * (m_rows - 2 * size)
+    digits = 1 - (log2(precision) * equations + 1) / signs
+    size = min(block, signs / 2)
+    return digits >= log2(size) / 2 + FALL * (signs - 2 * size)

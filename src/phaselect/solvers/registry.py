@@ -188,6 +188,14 @@ def lattice(block: int = 60) -> Plan:
     return solver, solver.default_schedule()
 
 
+def guided(replicas: int = 1024, block: int = 40) -> Plan:
+    """On the solver's own schedule."""
+    from phaselect.solvers.guided_lattice import GuidedLattice
+
+    solver: Any = GuidedLattice(replicas, block)
+    return solver, solver.default_schedule()
+
+
 def raf() -> Plan:
     """On the solver's own schedule, which counts iterations only."""
     from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
@@ -231,6 +239,7 @@ REGISTRY = {
     "pa": Recipe("population annealing", pa),
     "langevin": Recipe("Langevin dynamics", langevin),
     "lattice": Recipe("lattice reduction", lattice),
+    "guided": Recipe("lattice reduction guided by a population", guided),
     "raf": Recipe("reweighted amplitude flow", raf),
     "wf": Recipe("Wirtinger flow", wf),
     "altmin": Recipe("alternating minimisation", altmin),
