@@ -27,6 +27,8 @@ LIMB = 20
 DEPENDENT = 1e-11
 """Relative size below which what is left of a row, or of a column, is rounding: it depends on others."""
 MOST_STEPS = 100
+SMALLEST = 1e-300
+"""Less is zero."""
 FITS = 64.0
 """Value in an equation up to which signs may be right, where there are digits enough: wrong ones leave millions."""
 FAR, ROOM = 10, 20
@@ -58,7 +60,10 @@ class SignEquations(NamedTuple):
     @property
     def bits(self) -> float:
         """Binary digits of all equations together: `log2 sqrt(det C^T C)`."""
-        return float(np.log2(np.abs(np.diagonal(np.linalg.qr(self.floats, mode="r")))).sum())
+        floats = self.floats
+        size = np.floor(np.log2(max(np.abs(floats).max(), SMALLEST)))
+        parts = np.abs(np.diagonal(np.linalg.qr(floats * 2.0**-size, mode="r")))
+        return float((size + np.log2(np.maximum(parts, SMALLEST))).sum())
 
     def merged(self, signs: Vector, known: NDArray[np.bool_]) -> SignEquations:
         """The same with one unknown, the first, in the place of all whose signs are known up to a common one."""
@@ -70,6 +75,7 @@ class SignEquations(NamedTuple):
 
 def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquations:
     """The equations of all measurements. noise: the standard deviation of each y; A and y: floats, or fractions."""
+    A, y, noise = _balanced(A, y, noise)
     rough = float(np.max(np.abs(y))) / float(np.exp(np.mean(np.log(noise))))
     places = int(np.log2(rough)) + 2 * SPARE
     first, rest, Q = left_null_space(A, places + SPARE)
@@ -85,11 +91,22 @@ def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquat
     return SignEquations(mixed, places + SPARE - size - unit, np.ones(len(y), dtype=np.int64))
 
 
+def _balanced(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> tuple[NDArray[Any], NDArray[Any], Vector]:
+    """Rows, with their y, and columns times powers of 2, so that all are of about the same size."""
+    sizes = np.abs(np.asarray(A, dtype=np.float64))
+    rows = -np.floor(np.log2(sizes.max(axis=1))).astype(int)
+    columns = -np.floor(np.log2((sizes * 2.0 ** rows[:, None]).max(axis=0))).astype(int)
+    if A.dtype == object:
+        of_rows, of_columns = (np.array([Fraction(2) ** int(e) for e in own], dtype=object) for own in (rows, columns))
+        return A * of_rows[:, None] * of_columns, y * of_rows, noise * 2.0**rows
+    return np.ldexp(np.ldexp(A, rows[:, None]), columns), np.ldexp(y, rows), noise * 2.0**rows
+
+
 def whole_equations(coefficients: Any) -> SignEquations:
     """Equations in whole numbers, (unknowns, equations), whose solutions have values of exactly zero."""
     try:
-        whole = np.frompyfunc(operator.index, 1, 1)(np.asarray(coefficients))
-    except TypeError:
+        whole = np.frompyfunc(operator.index, 1, 1)(np.array(coefficients, dtype=object))
+    except (TypeError, ValueError):
         raise InputError("coefficients of sign equations must be whole numbers: scale them, or round them") from None
     if np.ndim(whole) != 2 or not np.any(whole):
         raise InputError("coefficients of sign equations must be a matrix, (unknowns, equations), that is not all zero")
@@ -161,7 +178,7 @@ def _over(values: Whole, places: int) -> Vector:
 def _limbs(values: Whole) -> list[Vector]:
     """Their digits, the lowest first, each part with the sign of its number."""
     sizes, signs = np.abs(values), np.where(values < 0, -1.0, 1.0)
-    count = -(-max(int(size).bit_length() for size in sizes.flat) // LIMB)
+    count = max(1, -(-max(int(size).bit_length() for size in sizes.flat) // LIMB))
     return [signs * ((sizes >> (LIMB * k)) & ((1 << LIMB) - 1)).astype(np.float64) for k in range(count)]
 
 

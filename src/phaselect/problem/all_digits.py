@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, lgamma, log, log2, log10, pi
 from numbers import Rational
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,22 @@ WANTED = 0.04
 """Binary digits that LLL needs, of all equations together, over the square of the number of measurements."""
 LEAST_DIGITS, MOST_DIGITS = 64, 1000
 """Binary digits of each equation of numbers that have no end of them."""
+LONGEST = 4000
+"""Decimal digits of a number, at most, before and after the point."""
 KINDS = "whole numbers, fractions as 3/7, decimals as 0.125, or numbers of mpmath"
+
+
+class Left(NamedTuple):
+    """mse_y to all digits; is it what they allow; base-10 logarithm of the wrong signs expected to leave as little."""
+
+    mse_y: float
+    fits: bool
+    log10_impostors: float
 
 
 @dataclass(frozen=True, eq=False)
 class AllDigits:
-    """A and y as fractions; precision: standard deviation of the error of y over its root mean square, 0 for none."""
+    """A and y as fractions; precision: half a unit of the last digit of y, over the largest of them, 0 for none."""
 
     A: NDArray[np.object_]
     y: NDArray[np.object_]
@@ -47,16 +57,21 @@ class AllDigits:
     @cached_property
     def equations(self) -> SignEquations:
         """Of the signs, to all digits."""
-        floats = self.A.astype(np.float64)
-        lengths = np.linalg.norm(floats, axis=1)
-        size = np.sqrt(np.mean(self.y.astype(np.float64) ** 2) / np.mean(lengths**2))
-        return sign_equations(self.A, self.y, self.noise * size * lengths)
+        y = self.y.astype(np.float64)
+        if self.precision:
+            return sign_equations(self.A, self.y, np.full(len(y), self.noise * y.max()))
+        lengths = np.linalg.norm(self.A.astype(np.float64), axis=1)
+        return sign_equations(self.A, self.y, self.noise * np.sqrt(np.mean(y**2) / np.mean(lengths**2)) * lengths)
 
-    def left_by(self, signs: Vector) -> tuple[float, bool]:
-        """The logarithm of the `mse_y` that signs leave, and whether it is what the digits allow."""
+    def left_by(self, signs: Vector) -> Left:
+        """What signs leave of the equations."""
         values = self.equations.values(np.asarray(signs, dtype=np.float64)[None])[0]
         left = max(1.0, float(np.linalg.norm(values)))  # of exact numbers nothing is left
-        return 2 * float(np.log(self.noise) + np.log(left)) - np.log(len(self.y)), bool((np.abs(values) <= FITS).all())
+        m_rows, k = len(self.y), len(values)
+        ball = (k / 2 * log(pi) - lgamma(k / 2 + 1)) / log(2) + k * log2(left)  # of what would be left as well
+        impostors = m_rows - 1 + ball - k / 2 * log2(2 * pi) - self.equations.bits
+        fit = (self.noise * left) ** 2 / m_rows
+        return Left(fit, bool((np.abs(values) <= FITS).all()), impostors * log10(2))
 
 
 def all_digits(A: Any, y: Any, digits: Any = None) -> AllDigits:
@@ -74,6 +89,8 @@ def all_digits(A: Any, y: Any, digits: Any = None) -> AllDigits:
 
 def _fractions(values: Any, name: str, dimensions: int) -> tuple[NDArray[np.object_], Fraction]:
     """An array of fractions, and half a unit of the last digit of the one that has the fewest; 0 if all are exact."""
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} has masked entries: drop those measurements, or fill them in")
     given = np.array(values, dtype=object)
     if given.ndim != dimensions or given.size == 0:
         shape = "a 2-D array, one row per measurement" if dimensions == 2 else "a 1-D array, one number per measurement"
@@ -102,6 +119,8 @@ def as_fraction(value: Any) -> tuple[Fraction, Fraction]:
             return Fraction(text), nothing
         value = Decimal(text)
     if isinstance(value, Decimal):
+        if max(abs(value.adjusted()), len(value.as_tuple().digits)) > LONGEST:
+            raise ValueError
         places = int(value.as_tuple().exponent)
         return Fraction(value), Fraction(10) ** places / 2 if places else nothing
     if hasattr(value, "_mpf_"):
@@ -109,6 +128,8 @@ def as_fraction(value: Any) -> tuple[Fraction, Fraction]:
         if mantissa == 0 and exponent != 0:  # inf, or nan
             raise ValueError
         number = Fraction(int(mantissa)) * Fraction(2) ** int(exponent) * (-1 if sign else 1)
-        return number, Fraction(2) ** (int(exponent) + int(bits) - int(value.context.prec)) / 2 if bits else nothing
+        digits = max(int(value.context.prec), int(bits))  # it may have been made in another context
+        return number, Fraction(2) ** (int(exponent) + int(bits) - digits) / 2 if bits else nothing
     number = Fraction(float(value))
-    return number, abs(number) * Fraction(1, 2**53)
+    rounding = np.finfo(value.dtype if isinstance(value, np.floating) else np.float64).eps
+    return number, abs(number) * Fraction(float(rounding)) / 2

@@ -177,8 +177,12 @@ class Instance:
 
     def with_rounding(self, rounding: Any) -> Instance:
         """The same instance with data of this relative precision; itself if theirs is less."""
-        given = _rounding(rounding)
-        return self if given <= self.rounding else replace(self, A=self._given, rounding=given)
+        given, digits = _rounding(rounding), self.all_digits
+        if digits is not None:
+            digits = replace(digits, precision=max(digits.precision, given))
+        elif given <= self.rounding:
+            return self
+        return replace(self, A=self._given, rounding=max(given, self.rounding), all_digits=digits)
 
     @property
     def _given(self) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from phaselect.equations.arrays import Array, by_blocks, namespace, squared
 from phaselect.equations.coincidences import structured, structured_influence
 from phaselect.equations.fields import REAL
@@ -99,19 +101,34 @@ def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple
     return problem.loops.choose(worth & (better.excess <= given.excess), better, given), support
 
 
-def settle_signs(problem: Normalised, signs: Array, probe: Probe | None) -> tuple[Answer, Any]:
-    """The least-squares answer for signs, with its support, if asked for."""
+def settle_signs(
+    problem: Normalised, signs: Array, probe: Probe | None, start: Array | None = None
+) -> tuple[Answer, Any]:
+    """The least-squares answer for signs, with its support, if asked for. start: an x near by, if one is known."""
     xp = namespace(problem.y)
-    return _settled(problem, xp.zeros(problem.n), signs, probe, xp.asarray(True), mend=False)
+    x = xp.zeros(problem.n) if start is None else start
+    return _settled(problem, x, signs, probe, xp.asarray(True), mend=False)
 
 
 def settle_found(problem: Normalised, signs: Array, probe: Probe | None) -> tuple[Answer, Any]:
-    """As `settle_signs`, of the first of two sign vectors; the other, where it is another, makes a rival if it fits."""
-    answer, support = settle_signs(problem, signs[0], probe)
-    if support is None or abs(signs[0] @ signs[1]) == signs.shape[1]:
+    """As `settle_signs`, of the first of two sign vectors; the other, where it is another, makes a rival if it fits.
+
+    In memory, for few measurements: at once, whatever the scales of columns are.
+    """
+    starts = _at_once(problem, signs)
+    answer, support = settle_signs(problem, signs[0], probe, starts[0])
+    counted = problem.y > 0
+    if support is None or abs((signs[0] * signs[1])[counted].sum()) == counted.sum():
         return answer, support
-    other = refine_signs(problem, signs[1])
+    other = settle_signs(problem, signs[1], None, starts[1])[0]
     return answer, support._replace(rival=other.x if other.excess <= EXACT else support.rival)
+
+
+def _at_once(problem: Normalised, signs: Array) -> Array:
+    """Least squares for each row of signs, with columns of unit length."""
+    A, y = problem.dense()
+    lengths = np.linalg.norm(A, axis=0)
+    return np.linalg.lstsq(A / lengths, (signs * y).T, rcond=None)[0].T / lengths
 
 
 def settle_nonzeros(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:

@@ -23,7 +23,7 @@ from phaselect.problem.streams import check_seed
 from phaselect.solvers.belief_propagation import BeliefPropagation
 from phaselect.solvers.company import OneByOne
 from phaselect.solvers.guided_lattice import SHARES, GuidedLattice
-from phaselect.solvers.lattice import Lattice, within_reach
+from phaselect.solvers.lattice import Lattice, noise_allowed, within_reach
 from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.outcome import Tried
@@ -174,6 +174,8 @@ class FrontDoor:
         if not problem.n < own.m_rows <= largest or not matrix.has_entries or matrix.processes > 1:
             return False
         precision = problem.rounding if problem.all_digits is None else problem.all_digits.noise
+        if precision > noise_allowed(own.m_rows, problem.n):
+            return False
         return within_reach(round((1 - known) * own.m_rows), own.m_rows - problem.n, precision, BLOCK)
 
     def first(self, problem: Instance) -> tuple[Stage, str]:

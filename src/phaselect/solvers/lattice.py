@@ -45,10 +45,10 @@ PIECES = 8
 """Of a tour, between looks."""
 EXACT = 1e40
 """The mu that stands for exact data."""
-LARGEST = 800
-"""Measurements beyond which reduction would take days."""
+LARGEST = 500
+"""Measurements beyond which a piece of a reduction takes more than seconds, and all of it hours."""
 FALL = 0.0215
-"""Binary digits that orthogonal parts lose per row, from the middle on, after blocks of 30 to 40 rows: measured."""
+"""Half of the binary digits that orthogonal parts lose from one to the next after blocks of 30 to 40 rows: measured."""
 LEAST = -700.0
 """Logarithm of a noise below all others."""
 TOLD_APART = -2.0
@@ -182,9 +182,9 @@ class Lattice:
         return 2 if tour < 0 else self.blocks[min(tour, len(self.blocks) - 1)]
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """Signs are found, and the tour is over, which might have found others; or there is no larger block."""
+        """Signs are found, and LLL or a tour is over, which might have found others; or blocks exceed all rows."""
         tours, rest = divmod(int(row["sweeps"]) - PARTS, PIECES)
-        last = tours >= TOURS * len(self.blocks) or row["block"] >= problem.m_rows + BLOCKS[-1] - BLOCKS[-2]
+        last = tours >= TOURS * len(self.blocks) or row["block"] >= problem.m_rows + 4
         return Ended.SETTLED if tours >= 0 and rest == 0 and (row["found"] or last) else None
 
     def _signs(self, state: LatticeState) -> Vector:
@@ -228,17 +228,22 @@ def tolerance(m_rows: int, n: int, noise: float) -> float:
 
     noise: standard deviation over that of y. Refused where wrong signs fit as well as the right ones.
     """
+    enough = noise_allowed(m_rows, n)
+    if noise > enough:
+        raise InputError(
+            f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
+            f"needs noise={0.9 * enough**2:.1e}*mean(y**2), more digits (Instance.exact) or more measurements"
+        )
+    return min(FITS, SURELY * enough / noise)
+
+
+def noise_allowed(m_rows: int, n: int) -> float:
+    """Standard deviation of noise, over that of y, up to which wrong signs do not fit as well as the right ones."""
 
     def impostors(log_noise: float) -> float:
         return log10_impostors_at(2 * log_noise + log((m_rows - n) / m_rows), m_rows, n) - TOLD_APART
 
-    enough = exp(brentq(impostors, LEAST, 0.0))
-    if noise > enough:
-        raise InputError(
-            f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
-            f"needs {enough:.1g}, noise={enough**2:.1g}*mean(y**2), more digits (Instance.exact) or more measurements"
-        )
-    return min(FITS, SURELY * enough / noise)
+    return exp(brentq(impostors, LEAST, 0.0))
 
 
 def beginning(equations: SignEquations, odd: Vector, order: Any) -> LatticeState:

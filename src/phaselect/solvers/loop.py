@@ -68,7 +68,9 @@ class Loop:
             self.state = first_state()
             self.follow()
             self.finish(Ended.SCHEDULE)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not was_interrupted(error):
+                raise
             self.interrupted = True
             self.finish(Ended.INTERRUPTED)
         return self.histories
@@ -166,6 +168,11 @@ class Loop:
             median = float(np.median([history.rows[-1]["mse_y"] for history in self.histories]))
             seconds = time.perf_counter() - self.began
             self.progress(Progress(self.solver.name, min(1.0, fraction), self.mu, median, seconds))
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Ctrl-C; at the end of a compiled function Python makes another error of it."""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 
 def temperatures_between_looks(work: Work, temperatures: int) -> int:

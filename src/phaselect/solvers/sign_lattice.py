@@ -87,7 +87,7 @@ def toured(rows: Vector, block: int, first: int, last: int) -> Vector:
 
 def digits_of(equations: SignEquations) -> int:
     """Binary digits before the point of the largest coefficient: what is behind it is noise."""
-    return ceil(log2(float(np.abs(equations.floats).max())))
+    return ceil(log2(max(1.0, float(np.abs(equations.floats).max()))))
 
 
 def all_even_or_odd(odd: Vector) -> Vector:

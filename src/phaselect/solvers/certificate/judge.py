@@ -26,8 +26,9 @@ from phaselect.solvers.certificate.close_look import (
     affordable,
     looks,
 )
+from phaselect.solvers.certificate.coarse_data import log10_coincidences
 from phaselect.solvers.certificate.few_rows import judge_few
-from phaselect.solvers.certificate.impostors import FLOOR, log10_impostors_at
+from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.certificate.position import distinct_rows, doubts
 from phaselect.solvers.certificate.ties import by_parts
 from phaselect.solvers.finish import EXACT, Answer, Probe, Support
@@ -78,23 +79,22 @@ def judge(
     y: of the problem. support: None for an answer that does not fit, or that nobody had the time to examine. digits:
     the data, where they have more digits than float64: those count.
     """
-    fit, n, fits = float(answer.fit), answer.x.size, bool(fits_exactly(answer))
+    fit, n, fits, log10 = float(answer.fit), answer.x.size, bool(fits_exactly(answer)), np.inf
     if y.size <= n:
         return judge_few(problem, answer, y.size, fits)
-    log_fit = np.log(max(fit, FLOOR))
     if digits is not None and fits:
-        log_fit, fits = digits.left_by(answer.signs)
-        fit = float(np.exp(log_fit))
+        fit, fits, log10 = digits.left_by(answer.signs)
     if not fits:
-        log10 = log10_impostors_at(log_fit, y.size, n)
+        log10 = log10_impostors(fit, y.size, n)
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
-        return Judged(Grade.OPEN, fit, log10_impostors_at(log_fit, y.size, n))
+        return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
     if np.isfinite(support.rival).all():
-        return Judged(Grade.AMBIGUOUS, fit, log10_impostors_at(log_fit, y.size, n), rival=np.asarray(support.rival))
+        return Judged(Grade.AMBIGUOUS, fit, log10_impostors(fit, y.size, n), rival=np.asarray(support.rival))
     rounding, structured = float(support.rounding), bool(support.structured)
     distinct = distinct_rows(support.images, rounding)
-    log10 = log10_impostors_at(log_fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
+    if digits is None:
+        log10 = log10_impostors(fit, max(int(distinct.sum()), n), n if support.full_rank else n - 1)
     reasons = list(doubts(y, answer.x, distinct, structured, rounding))
     plain = bool(support.full_rank and support.linked and support.firm) and not structured and not reasons
     quick = n < FEW_UNKNOWNS or y.size <= QUICK
@@ -106,6 +106,8 @@ def judge(
     if inspected.proved:
         return Judged(Grade.CERTIFIED, fit, log10, Certificate.ENUMERATED)
     reasons += [inspected.doubt] if inspected.doubt else []
+    if structured and y.size <= QUICK:  # digits of special numbers may be fewer than they look
+        log10 = max(log10, np.nan_to_num(log10_coincidences(problem()), nan=log10))
     if log10 > CERTIFIED_BELOW:
         reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well; add measurements")
     if reasons:
@@ -137,9 +139,9 @@ def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int,
 
 def _to_all_digits(inspected: Inspected, problem: Normalised, digits: AllDigits) -> Inspected:
     """What is left of it where a rival that fits in float64 need not, and sign vectors were told apart by that."""
-    if inspected.rival is not None and digits.left_by(signs_of(problem.forward(inspected.rival)))[1]:
-        return inspected
-    return Inspected(doubt=inspected.doubt if inspected.doubt == DEPENDENT else "")
+    if inspected.rival is None:
+        return inspected if inspected.proved or inspected.doubt == DEPENDENT else Inspected()
+    return inspected if digits.left_by(signs_of(problem.forward(inspected.rival))).fits else Inspected()
 
 
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:

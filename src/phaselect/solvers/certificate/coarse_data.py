@@ -1,0 +1,45 @@
+r"""Data that are coarser than their digits: how many wrong sign vectors fit whole numbers, or what comes of them?
+
+Of random numbers each digit counts, and `impostors.py` counts them. Where sums of signed y can only be multiples of
+something, as those of whole numbers on a matrix of small ones, the lattice of the sign equations has more vectors of
+no value than its digits allow: what it reduces to tells how many. With V the volume of their lattice over all whole
+numbers, a random sign vector is among them with probability `(2 pi)^(-k/2) / V`, k the number of equations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phaselect.backends.host.basis_reduction import Basis
+from phaselect.base.errors import InputError
+from phaselect.equations.sign_equations import SignEquations, sign_equations
+from phaselect.problem.normalised import Normalised
+from phaselect.solvers.sign_lattice import all_even_or_odd, digits_of, let_in
+
+
+def log10_coincidences(problem: Normalised) -> float:
+    """Base-10 logarithm of the number of wrong sign vectors expected to fit, as the lattice tells; nan if it cannot."""
+    try:
+        return _log10_of(_equations(problem))
+    except InputError:  # float64 cannot invert A
+        return np.nan
+
+
+def _equations(problem: Normalised) -> SignEquations:
+    if problem.all_digits is not None:
+        own: SignEquations = problem.all_digits.equations
+        return own
+    scale = np.broadcast_to(problem.scale, problem.y.shape)
+    A = np.asarray(problem.matrix.entries(), dtype=np.float64)
+    return sign_equations(A, problem.y / scale, float(problem.rounding) / scale)
+
+
+def _log10_of(equations: SignEquations) -> float:
+    signs, count = equations.coefficients.shape
+    if not equations.coefficients.any():
+        return np.inf
+    basis = Basis(let_in(all_even_or_odd(np.ones(signs)), equations, 0.0, digits_of(equations)))
+    basis.reduce()
+    without_value = float(np.log2(basis.lengths[: signs - count]).sum())
+    volume = without_value - (signs - count - 1)  # over all whole numbers, not those that are all even or all odd
+    return float((signs - 1 - count / 2 * np.log2(2 * np.pi) - volume) * np.log10(2))
