@@ -46,4 +46,4 @@ def test_a_stack_in_single_precision():
     """A alone is narrow."""
     problem, _ = as_batch(PROBLEMS[:2]).stacked([0, 1], CPU, "float32")
     assert problem.matrix.A.dtype == "float32"
-    assert {array.dtype.name for array in problem[1:]} == {"float64"}
+    assert {array.dtype.name for array in problem.vectors} == {"float64"}

@@ -19,7 +19,7 @@ def drawn(seeds, chosen=None, dtype="float32"):
     drawing = gaussian_batch(N, ALPHA, seeds=seeds)
     chosen = range(len(drawing)) if chosen is None else chosen
     problem, scale = drawing.stacked(chosen, jax.devices("cpu")[0], dtype)
-    return np.asarray(problem.matrix.A), jax.tree.map(np.asarray, problem[1:]), scale
+    return np.asarray(problem.matrix.A), jax.tree.map(np.asarray, problem.vectors), scale
 
 
 def test_drawn_instances_are_the_paper_s():

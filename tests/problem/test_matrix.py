@@ -96,13 +96,13 @@ def test_solvers_that_need_the_entries_get_them_from_a_small_operator():
 
 @KINDS
 def test_solve_takes_an_operator(kind):
-    """A common mean calls for vector message passing; where that fails too, the annealers need entries."""
+    """A common mean calls for vector message passing; where that is expected to fail, a lattice needs entries."""
     assert solve(kind(PROBLEM.A), PROBLEM.y).certified
     A = PROBLEM.A + 1.0
     found = solve(kind(A), np.abs(A @ PROBLEM.x0))
     assert (found.solver, found.status) == ("vmp", Status.RECOVERED)
     hard = gaussian_instance(60, 1.15, seed=0)
-    assert solve(kind(hard.A), hard.y).solver == "pa"
+    assert solve(kind(hard.A), hard.y).solver == "lattice"
 
 
 def test_a_small_operator_is_saved_as_its_entries(tmp_path):

@@ -23,6 +23,7 @@ from phaselect.backends.host import loops
 from phaselect.backends.jax import on_device
 from phaselect.base.errors import TooLarge
 from phaselect.equations.greedy import greedy_flips
+from phaselect.solvers import front_door
 from phaselect.solvers.certificate.judge import judge, probes
 from phaselect.solvers.cohort import functions_of
 from phaselect.solvers.finish import WEAK, WORTH_REFINING, Answer, examine, refine_estimate, take_as_it_is
@@ -222,6 +223,7 @@ def test_the_front_door_keeps_its_best_when_a_population_does_not_fit(monkeypatc
     def full(*_):
         raise TooLarge("working with A needs about 9 GiB on the device, which has 1 GiB left")
 
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     monkeypatch.setattr(PopulationAnnealing, "draw", full)
     monkeypatch.setattr(AMP, "default_schedule", lambda self, noise=0.0: PLAN[:10])
     result = solve(on_cpu(unsolvable(3)))

@@ -9,7 +9,7 @@ import pytest
 
 from phaselect import AMP, AlternatingMinimisation, PopulationAnnealing, Schedule, Status, gaussian_instance, solve
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers import loop, restarts
+from phaselect.solvers import front_door, loop, restarts
 from phaselect.solvers.cohort import Cohort
 from phaselect.solvers.restarts import Stage, attempts_of
 
@@ -170,7 +170,8 @@ def test_a_start_is_for_the_first_attempt_and_a_state_for_the_only_one():
     np.testing.assert_array_equal(on.x, AMP(restarts=0).run(HARD, SHORT).x)
 
 
-def test_stages_share_the_clock_and_the_count_of_work():
+def test_stages_share_the_clock_and_the_count_of_work(monkeypatch):
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     events = []
     result = solve(HARD, time_limit=1e3, progress=lambda event: _stop_at(event, events))
     assert result.status is Status.INTERRUPTED

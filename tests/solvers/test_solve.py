@@ -13,6 +13,7 @@ from phaselect import (
     solve,
 )
 from phaselect.equations.signs import mse_x, overlap
+from phaselect.solvers import front_door
 from phaselect.solvers.front_door import LADDER, FrontDoor, stage_of
 from phaselect.solvers.registry import REGISTRY
 
@@ -61,8 +62,9 @@ def test_a_matrix_that_is_not_iid_gets_vector_message_passing():
     assert AMP().run(problem).status is Status.DIVERGED
 
 
-def test_below_message_passing_the_annealers_take_over():
+def test_below_message_passing_the_annealers_take_over(monkeypatch):
     """Before they do, message passing has had all its restarts; the result tells of every stage."""
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     problem = gaussian_instance(60, 1.15, seed=0)
     result = solve(problem)
     assert (result.solver, result.certified) == ("pa", True)
@@ -73,10 +75,15 @@ def test_below_message_passing_the_annealers_take_over():
     assert first.seconds + second.seconds <= result.seconds
 
 
-def test_the_ladder():
+def test_the_ladder(monkeypatch):
     problem = gaussian_instance(20, 1.5, seed=0)
     names = [(stage.solver.name, getattr(stage.solver, "replicas", None)) for stage in FrontDoor().plan(problem, False)]
-    assert names == [("amp", None), *(("pa", replicas) for replicas in LADDER)]
+    populations = [("pa", replicas) for replicas in LADDER]
+    assert names == [("amp", None), ("lattice", None), *populations[:-1], ("guided", 1024), populations[-1]]
+    few = gaussian_instance(20, 1.1, seed=0)
+    assert [stage.solver.name for stage in FrontDoor().plan(few, False)][:2] == ["lattice", "amp"]
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
+    monkeypatch.setattr(front_door, "LARGEST_GUIDED", 0)
     operator = Instance((lambda x: problem.A @ x, lambda z: problem.A.T @ z), problem.y)
     assert [stage.solver.name for stage in FrontDoor().plan(operator, False)][:2] == ["amp", "pa"]
     timed = iter(FrontDoor().plan(problem, True))
@@ -222,6 +229,7 @@ def test_an_interrupt_in_the_svd_keeps_what_message_passing_had(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     problem = gaussian_instance(60, 1.05, seed=0)
     monkeypatch.setattr(np.linalg, "svd", interrupted)
     result = solve(problem.A, problem.y)
@@ -245,7 +253,8 @@ def test_time_limit_and_interrupt():
     assert np.isfinite(result.x).all()
 
 
-def test_same_seed_same_answer_on_any_number_of_threads():
+def test_same_seed_same_answer_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     problem = gaussian_instance(60, 1.15, seed=0)
     threads = numba.get_num_threads()
     answers = []

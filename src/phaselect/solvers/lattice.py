@@ -43,7 +43,7 @@ PARTS = 16
 """Parts in which the digits of the equations are let in."""
 PIECES = 8
 """Of a tour, between looks."""
-EXACT = 1e40
+EXACT = 1e37
 """The mu that stands for exact data."""
 LARGEST = 500
 """Measurements beyond which a piece of a reduction takes more than seconds, and all of it hours."""
@@ -140,7 +140,10 @@ class Lattice:
     def step(self, state: LatticeState) -> LatticeState:
         """One iteration: a part of the digits is let in, or a piece of a tour is made."""
         move = self._let_in if state.sweeps < PARTS else self._search
-        return move(state)._replace(sweeps=state.sweeps + 1)
+        try:
+            return move(state)._replace(sweeps=state.sweeps + 1)
+        except ArithmeticError:  # more would come to nothing
+            return state._replace(sweeps=PARTS + PIECES * TOURS * len(self.blocks))
 
     def _let_in(self, state: LatticeState) -> LatticeState:
         """A part of the digits."""

@@ -27,6 +27,8 @@ TOURS = 2
 """Over all rows, with blocks of one size."""
 LOOKED_AT = 5_000_000
 """Combinations that the search of a block looks at, at most."""
+HUGE = 2.0**30
+"""Numbers that no reduced basis has: it has broken down."""
 BEFORE_ALL = 40
 """Size of blocks, the largest, before all points are searched: for 60 unknowns, more saves nothing."""
 
@@ -102,6 +104,8 @@ def with_values(rows: Vector, equations: SignEquations, exponent: float) -> Vect
     unknowns = len(equations.members)
     weights = np.sqrt(equations.members)
     numbers = np.rint(rows[:, :unknowns] / weights)
+    if not np.abs(numbers).max() < HUGE:
+        raise ArithmeticError("numbers have grown beyond what float64 can reduce")
     return np.hstack([numbers * weights, equations.values(numbers) * 2.0**exponent])
 
 

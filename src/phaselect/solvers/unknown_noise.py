@@ -90,6 +90,6 @@ def _as_exact(
     exact: Instance, seed: int, time_limit: float | None, progress: ProgressCallback | None, prior: Prior
 ) -> Result:
     """Two attempts of the message passing that suits A."""
-    first = next(FrontDoor(prior=prior).plan(exact, timed=False))
+    first, _ = FrontDoor(prior=prior).first(exact)
     stage = first._replace(solver=replace(first.solver, restarts=1))  # type: ignore[type-var]
     return Search(OneByOne([exact]), [seed], None, None, time_limit, progress).run([stage])[0]
