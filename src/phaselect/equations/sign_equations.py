@@ -50,7 +50,9 @@ class SignEquations(NamedTuple):
 
     def values(self, numbers: Vector) -> Vector:
         """`z C` of each row z of whole numbers, correctly rounded."""
-        return _over(_product([numbers], _limbs(self.coefficients)), self.places)
+        small = np.abs(numbers).max() < 2.0**LIMB
+        parts = [numbers] if small else _limbs(fixed_point(numbers, 0))
+        return _over(_product(parts, _limbs(self.coefficients)), self.places)
 
     @property
     def floats(self) -> Vector:

@@ -27,7 +27,7 @@ TOURS = 2
 """Over all rows, with blocks of one size."""
 LOOKED_AT = 5_000_000
 """Combinations that the search of a block looks at, at most."""
-HUGE = 2.0**30
+HUGE = 2.0**52
 """Numbers that no reduced basis has: it has broken down."""
 BEFORE_ALL = 40
 """Size of blocks, the largest, before all points are searched: for 60 unknowns, more saves nothing."""

@@ -23,6 +23,8 @@ def log10_coincidences(problem: Normalised) -> float:
         return _log10_of(_equations(problem))
     except InputError:  # float64 cannot invert A
         return np.nan
+    except ArithmeticError:  # nor reduce this: nothing speaks for random numbers
+        return np.inf
 
 
 def _equations(problem: Normalised) -> SignEquations:
