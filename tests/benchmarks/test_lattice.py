@@ -28,6 +28,7 @@ def test_points_are_instances_of_their_size():
     np.testing.assert_allclose(A.T @ A, 1.2 * np.eye(20), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_contenders():
     problem = gaussian_instance(24, 1.5, seed=0)
     assert by_lattice(problem, 0).certified

@@ -259,7 +259,7 @@ def test_bad_files_get_one_line(tmp_path, text):
 
 def test_every_solver_of_the_registry_recovers_an_easy_instance():
     """Alternating minimisation needs many measurements: six per unknown are enough for all."""
-    rows = run_pack(Grid(tuple(REGISTRY), (40,), (6.0,), instances=1).tasks())
+    rows = run_pack(Grid(tuple(REGISTRY), (20,), (6.0,), instances=1).tasks())
     assert [row["solver"] for row in rows] == list(REGISTRY)
     for row in rows:
         assert row["error"] == ""

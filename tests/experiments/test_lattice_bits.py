@@ -40,6 +40,7 @@ def test_data_are_rounded_to_their_digits_and_no_further(bits):
     assert np.abs(wrong).max() > 2.0 ** (bits - 6)
 
 
+@pytest.mark.slow
 def test_more_digits_for_fewer_measurements():
     """One equation for 50 signs: enough in 200 bits, in LLL at once; and not in 24, where wrong signs fit as well."""
     enough, few = (trial(49, 50, bits, seed=0, block=10) for bits in (200, 24))
