@@ -28,7 +28,7 @@ from phaselect.experiments.revision import committed, git_revision
 from phaselect.experiments.runs import one_thread
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers import guided_lattice, lattice, restarts
+from phaselect.solvers import guided_lattice, lattice, population_annealing, restarts
 from phaselect.solvers.baselines.spectral import leading_eigenvector
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.front_door import LADDER
@@ -206,7 +206,7 @@ def mean_signs(problem: Instance, copies: int, mu: float, seed: int) -> NDArray[
     drawn = solver.draw(stream(seed, Purpose.RUN), own.m_rows, own.n, schedule, 0)
     state = solver.start(own, drawn, *schedule[0], None)
     state = solver.advance(own, state, schedule.stretch(own.m_rows))
-    return guided_lattice.mean_signs(state)
+    return population_annealing.mean_signs(state)
 
 
 def surest_signs(problem: Instance, means: NDArray[np.float64], share: float) -> NDArray[np.bool_]:

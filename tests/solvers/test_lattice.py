@@ -20,11 +20,14 @@ from phaselect import (
     solve,
     solve_sign_equations,
 )
+from phaselect.base.errors import Unsuitable
 from phaselect.problem.all_digits import as_fraction
 from phaselect.solvers.certificate.coarse_data import log10_coincidences
 from phaselect.solvers.certificate.impostors import log10_impostors
+from phaselect.solvers.cohort import functions_of
 from phaselect.solvers.guided_lattice import surest
-from phaselect.solvers.lattice import tolerance, within_reach
+from phaselect.solvers.lattice import EXACT, tolerance, within_reach
+from phaselect.solvers.protocol import Start
 
 
 def whole_numbers(n, m_rows, size, seed=0):
@@ -294,6 +297,32 @@ def test_fewer_digits_are_taken_into_account_by_all():
     single = gaussian_instance(22, 23 / 22, seed=0)
     A, x = single.A.astype("float32"), single.x0.astype("float32")
     assert solve(A, np.abs(A @ x), time_limit=1).status is not None  # goes on without a lattice
+
+
+def test_what_a_lattice_refuses_others_search(monkeypatch):
+    def refuse(*_):
+        raise Unsuitable("not for a lattice")
+
+    problem = gaussian_instance(60, 1.2, seed=0)
+    monkeypatch.setattr(Lattice, "start", refuse)
+    functions_of.cache_clear()
+    try:
+        result = solve(problem)
+        assert result.certified
+        assert "lattice" not in [stage.solver for stage in result.stages]
+        with pytest.raises(InputError, match="not for a lattice"):
+            Lattice().run(problem)
+    finally:
+        functions_of.cache_clear()
+
+
+def test_signs_that_are_given_are_a_row_from_the_start():
+    problem = gaussian_instance(60, 63 / 60, seed=0)
+    own = problem.normalised
+    order = np.arange(problem.m_rows)
+    given = Lattice().start(own, order, EXACT, 0.0, Start(own.x0, own.signs))
+    assert np.array_equal(given.signs, [own.signs, own.signs])
+    assert not Lattice().start(own, order, EXACT, 0.0, None).signs.any()
 
 
 # ------------------------------------------------------------------ guided by a population

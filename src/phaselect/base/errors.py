@@ -14,6 +14,10 @@ class DataWarning(UserWarning):
     """The data look as if something were wrong with them, or too few; the message says what, in one line."""
 
 
+class Unsuitable(InputError):
+    """These data are not for this solver; another may take them."""
+
+
 class TooLarge(InputError):
     """There is not enough memory for this."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve, qr, solve_triangular
 
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, Unsuitable
 
 Vector = NDArray[np.float64]
 Whole = NDArray[np.object_]
@@ -142,7 +142,7 @@ def left_null_space(A: NDArray[Any], places: int) -> tuple[NDArray[np.int64], ND
         if move < 1:
             return first, rest, Q
         if not move < before / 2:
-            raise InputError("rows of A all but depend on each other: a lattice needs a matrix that float64 can invert")
+            raise Unsuitable("rows of A all but depend on each other: a lattice needs a matrix that float64 can invert")
         before = move
         Q = Q + fixed_point(step, 0)
     raise AssertionError("Newton's steps halve what is left")

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
-from phaselect.equations.regression import sign_columns
 from phaselect.equations.sign_equations import SignEquations
-from phaselect.equations.signs import sign_overlap, signs_of
+from phaselect.equations.signs import signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_found
-from phaselect.solvers.lattice import EXACT, Lattice, LatticeState, beginning, equations_of
-from phaselect.solvers.population_annealing import PopulationAnnealing, PopulationState
+from phaselect.solvers.lattice import EXACT, Lattice, LatticeState, beginning, columns_of_signs, equations_of
+from phaselect.solvers.population_annealing import PopulationAnnealing, PopulationState, mean_signs
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.simulated_annealing import SignsDraw
@@ -155,9 +154,7 @@ class GuidedLattice:
         """Averages over the population; once signs are found, of these."""
         row = self.population.measure(problem, state.population)
         if state.signs.any():
-            found = problem.ridge.at(state.lam).regress(state.signs[:1] * problem.y)
-            columns = sign_columns(found, sign_overlap(problem.signs, state.signs[:1]), problem.m_rows, problem.n)
-            row |= {name: column[0] for name, column in columns.items()}
+            row |= columns_of_signs(problem, state.signs[0], state.lam)
         share = min(state.steps // len(self.lattice.default_schedule()), len(SHARES) - 1)
         guided = {"known": SHARES[share] if state.steps else 0.0, "found": state.signs.any(), "steps": state.steps}
         return row | {name: np.asarray(value) for name, value in guided.items()} | {"sweeps": np.asarray(state.sweeps)}
@@ -182,13 +179,6 @@ class GuidedLattice:
 
     run = run
     run_batch = run_batch
-
-
-def mean_signs(population: PopulationState) -> Vector:
-    """Over the copies, each turned to the side of the lowest."""
-    signs = 1.0 * population.copies.signs
-    sides = signs_of(signs @ signs[np.argmin(population.energies)])
-    return np.asarray(sides @ signs / len(signs))
 
 
 def surest(means: Vector, y: Vector, share: float) -> NDArray[np.bool_]:

@@ -16,9 +16,9 @@ from scipy.optimize import brentq
 
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, shortened
-from phaselect.base.errors import InputError
+from phaselect.base.errors import InputError, Unsuitable
 from phaselect.equations.regression import sign_columns
-from phaselect.equations.sign_equations import FITS, SignEquations, sign_equations
+from phaselect.equations.sign_equations import FITS, SignEquations
 from phaselect.equations.signs import sign_overlap, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
@@ -32,6 +32,7 @@ from phaselect.solvers.sign_lattice import (
     all_even_or_odd,
     blocks_up_to,
     digits_of,
+    equations_of_data,
     found,
     let_in,
     toured,
@@ -163,15 +164,9 @@ class Lattice:
     def measure(self, problem: Normalised, state: LatticeState) -> dict[str, Any]:
         """The fit of the signs, or of what the shortest row has for signs."""
         signs = self._signs(state)[0]
-        columns = sign_columns(
-            problem.ridge.at(state.lam).regress((signs * problem.y)[None]),
-            sign_overlap(problem.signs, signs[None]),
-            problem.m_rows,
-            problem.n,
-        )
         shortest = (state.rows**2).sum(axis=1).min()
         return {
-            **{name: column[0] for name, column in columns.items()},
+            **columns_of_signs(problem, signs, state.lam),
             "digits": np.asarray(state.digits),
             "block": np.asarray(self.block_before(state.sweeps)),
             "length": np.asarray(np.sqrt(shortest / problem.m_rows)),
@@ -211,6 +206,13 @@ class Lattice:
     run_batch = run_batch
 
 
+def columns_of_signs(problem: Normalised, signs: Vector, lam: float) -> dict[str, Any]:
+    """Trace columns of one sign vector."""
+    regressed = problem.ridge.at(lam).regress((signs * problem.y)[None])
+    columns = sign_columns(regressed, sign_overlap(problem.signs, signs[None]), problem.m_rows, problem.n)
+    return {name: column[0] for name, column in columns.items()}
+
+
 def equations_of(problem: Normalised, mu: float) -> SignEquations:
     """The equations of the signs; refused where they cannot tell them."""
     if problem.m_rows > LARGEST:
@@ -221,9 +223,7 @@ def equations_of(problem: Normalised, mu: float) -> SignEquations:
         return equations._replace(fits=fits)
     noise = max(float(problem.rounding), (2 * mu) ** -0.5)
     fits = tolerance(problem.m_rows, problem.n, noise)
-    scale = np.broadcast_to(problem.scale, problem.y.shape)
-    A = np.asarray(problem.matrix.entries(), dtype=np.float64)
-    return sign_equations(A, problem.y / scale, noise / scale)._replace(fits=fits)
+    return equations_of_data(problem, noise)._replace(fits=fits)
 
 
 def tolerance(m_rows: int, n: int, noise: float) -> float:
@@ -233,7 +233,7 @@ def tolerance(m_rows: int, n: int, noise: float) -> float:
     """
     enough = noise_allowed(m_rows, n)
     if noise > enough:
-        raise InputError(
+        raise Unsuitable(
             f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
             f"needs noise={0.9 * enough**2:.1e}*mean(y**2), more digits (Instance.exact) or more measurements"
         )

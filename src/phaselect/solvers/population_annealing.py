@@ -170,13 +170,18 @@ class PopulationAnnealing:
 
     def average(self, problem: Normalised, state: PopulationState) -> Array:
         """The ridge estimate of the mean over the copies, each turned to the side of the lowest."""
-        signs = 1.0 * state.copies.signs
-        sides = signs_of(signs @ signs[namespace(signs).argmin(state.energies)])
-        return problem.ridge.at(state.lam).estimate(sides @ signs / self.replicas * problem.y)
+        return problem.ridge.at(state.lam).estimate(mean_signs(state) * problem.y)
 
     settle = staticmethod(settle_signs)
     run = run
     run_batch = run_batch
+
+
+def mean_signs(state: PopulationState) -> Array:
+    """Over the copies, each turned to the side of the lowest."""
+    signs = 1.0 * state.copies.signs
+    sides = signs_of(signs @ signs[namespace(signs).argmin(state.energies)])
+    return sides @ signs / signs.shape[0]
 
 
 def resample(problem: Normalised, state: PopulationState, ridge: Any, mu: Array, lam: Array) -> PopulationState:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.backends.interface import Vector
-from phaselect.base.errors import InputError, TooLarge
+from phaselect.base.errors import InputError, TooLarge, Unsuitable
 from phaselect.equations.fields import REAL
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
@@ -75,6 +75,7 @@ class Search:
         waiting: Sequence[int] = range(len(self.company))
         cut: Ended | None = None
         last, begun, attempts = None, 0, self._attempts(stages)
+        refusal: Unsuitable | None = None
         for last in attempts:
             begun += 1
             try:
@@ -85,6 +86,9 @@ class Search:
                         break
             except KeyboardInterrupt:
                 cut = Ended.INTERRUPTED
+            except Unsuitable as why:  # another stage may not mind
+                refusal, begun = why, begun - 1
+                continue
             except (TooLarge, MemoryError):  # no reason to lose the best so far
                 if any(one.best is None for one in self.seen):
                     raise
@@ -93,6 +97,8 @@ class Search:
             if not waiting or cut is not None or self.state is not None:
                 break
         assert last is not None
+        if refusal is not None and begun == 0:
+            raise refusal
         more = cut is not None and next(attempts, None) is not None
         stopped = {k for k in waiting if more or len(self.ended[k]) < begun or self._was_cut(k)}
         return [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]

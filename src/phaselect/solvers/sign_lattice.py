@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from phaselect.backends.host.basis_reduction import Basis
 from phaselect.backends.host.lattice_points import points_in_box
 from phaselect.backends.interface import Vector
-from phaselect.equations.sign_equations import SignEquations, whole_equations
+from phaselect.equations.sign_equations import SignEquations, sign_equations, whole_equations
+from phaselect.problem.normalised import Normalised
 
 MOST_DIGITS = 8
 """Binary digits let in at a time."""
@@ -60,6 +61,13 @@ def all_signs(equations: SignEquations) -> Iterator[Vector]:
     for point in points_in_box(rows, box):
         signs = np.rint(point[:unknowns] / weights)
         yield signs * signs[0]
+
+
+def equations_of_data(problem: Normalised, noise: float) -> SignEquations:
+    """Of the signs of a problem, whose y, in normalised units, have noise of this standard deviation."""
+    scale = np.broadcast_to(problem.scale, problem.y.shape)
+    A = np.asarray(problem.matrix.entries(), dtype=np.float64)
+    return sign_equations(A, problem.y / scale, noise / scale)
 
 
 def blocks_up_to(size: int) -> tuple[int, ...]:

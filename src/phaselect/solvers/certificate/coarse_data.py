@@ -12,9 +12,9 @@ import numpy as np
 
 from phaselect.backends.host.basis_reduction import Basis
 from phaselect.base.errors import InputError
-from phaselect.equations.sign_equations import SignEquations, sign_equations
+from phaselect.equations.sign_equations import SignEquations
 from phaselect.problem.normalised import Normalised
-from phaselect.solvers.sign_lattice import all_even_or_odd, digits_of, let_in
+from phaselect.solvers.sign_lattice import all_even_or_odd, digits_of, equations_of_data, let_in
 
 
 def log10_coincidences(problem: Normalised) -> float:
@@ -31,9 +31,7 @@ def _equations(problem: Normalised) -> SignEquations:
     if problem.all_digits is not None:
         own: SignEquations = problem.all_digits.equations
         return own
-    scale = np.broadcast_to(problem.scale, problem.y.shape)
-    A = np.asarray(problem.matrix.entries(), dtype=np.float64)
-    return sign_equations(A, problem.y / scale, float(problem.rounding) / scale)
+    return equations_of_data(problem, float(problem.rounding))
 
 
 def _log10_of(equations: SignEquations) -> float:
