@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 # Numba's cache of a kernel does not notice a change in another file that the kernel calls: a cache for each state of
-# the sources makes sure that the code tested is the code written. Must be set before Numba is imported.
-sources = sorted((Path(__file__).parent.parent / "src").rglob("*.py"))
+# the rooms that have kernels makes sure that the code tested is the code written. Must be set before Numba is imported.
+KERNELS = ("base", "equations", "backends", "theory", "experiments")
+package = Path(__file__).parent.parent / "src" / "phaselect"
+sources = [path for room in KERNELS for path in sorted((package / room).rglob("*.py"))]
 digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"phaselect-kernels-{digest}")
 

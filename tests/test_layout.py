@@ -16,6 +16,7 @@ import pytest
 import phaselect
 from phaselect.cli.main import COMMANDS
 from phaselect.figures.gallery import FIGURES
+from tests.conftest import KERNELS
 
 SOURCE = Path(phaselect.__file__).parent
 ROOMS = ("base", "equations", "backends", "problem", "theory", "solvers", "experiments", "figures", "report", "cli")
@@ -57,6 +58,11 @@ EDGES = {name: set(imported(tree)) - {name} for name, tree in TREES.items()}
 
 def room(name):
     return name.split(".")[0]
+
+
+def test_kernels_are_where_the_tests_look_for_changes():
+    having = {room(name) for name, edges in EDGES.items() if any(edge.startswith("base.kernels") for edge in edges)}
+    assert having <= set(KERNELS)
 
 
 def in_a_room(names):
