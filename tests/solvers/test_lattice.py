@@ -265,6 +265,14 @@ def test_whole_numbers_on_a_matrix_of_small_ones_have_fewer_digits_than_they_loo
     assert log10_coincidences(random.normalised) == pytest.approx(log10_impostors(0.0, random.m_rows, random.n), abs=3)
 
 
+def test_some_of_the_measurements_are_enough_to_count_coincidences():
+    """What fits all of them fits these: fewer wrong sign vectors do."""
+    rng = np.random.default_rng(3)
+    A, x0 = rng.choice([-1.0, 1.0], (44, 20)), rng.standard_normal(20)
+    problem = Instance(A, np.abs(A @ x0)).normalised
+    assert log10_coincidences(problem) < log10_coincidences(problem, enough=-6.0) < -6.0
+
+
 def test_columns_and_rows_of_any_scale():
     problem, rng = gaussian_instance(60, 64 / 60, seed=1), np.random.default_rng(0)
     columns, rows = 10.0 ** rng.uniform(-8, 8, 60), 10.0 ** rng.uniform(-9, 9, 64)

@@ -43,7 +43,7 @@ class AllDigits:
     y: NDArray[np.object_]
     precision: float
 
-    def rows(self, kept: NDArray[np.bool_] | None) -> AllDigits:
+    def rows(self, kept: NDArray[np.bool_ | np.int64] | None) -> AllDigits:
         """Some of the measurements."""
         return self if kept is None else AllDigits(self.A[kept], self.y[kept], self.precision)
 

@@ -8,7 +8,11 @@ numbers, a random sign vector is among them with probability `(2 pi)^(-k/2) / V`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from phaselect.backends.host.basis_reduction import Basis
 from phaselect.base.errors import InputError
@@ -16,22 +20,46 @@ from phaselect.equations.sign_equations import SignEquations
 from phaselect.problem.normalised import Normalised
 from phaselect.solvers.sign_lattice import all_even_or_odd, digits_of, equations_of_data, let_in
 
+SPARE = 8
+"""Measurements beyond the unknowns, at least, with which the count begins; twice as many each time."""
 
-def log10_coincidences(problem: Normalised) -> float:
-    """Base-10 logarithm of the number of wrong sign vectors expected to fit, as the lattice tells; nan if it cannot."""
+
+def log10_coincidences(problem: Normalised, enough: float = -np.inf) -> float:
+    """Base-10 logarithm of the number of wrong sign vectors expected to fit, as the lattice tells; nan if it cannot.
+
+    Signs of measurements that determine x determine all others: the number is at most that for some of them, and a
+    lattice of few is quickly reduced. enough: where so few fit those, the others are not asked.
+    """
+    found = np.nan
     try:
-        return _log10_of(_equations(problem))
+        for kept in _more_and_more(problem):
+            found = _log10_of(_equations(problem, kept))
+            if found < enough:
+                break
     except InputError:  # float64 cannot invert A
         return np.nan
     except ArithmeticError:  # nor reduce this: nothing speaks for random numbers
         return np.inf
+    return found
 
 
-def _equations(problem: Normalised) -> SignEquations:
+def _more_and_more(problem: Normalised) -> Iterator[NDArray[np.int64]]:
+    """Measurements, those that determine x first; in the end all."""
+    A, _ = problem.dense()
+    m_rows, n = A.shape
+    order = qr(A.T, mode="r", pivoting=True)[-1]
+    more = max(SPARE, n // SPARE)
+    while more < m_rows - n:
+        yield order[: n + more]
+        more *= 2
+    yield np.arange(m_rows)
+
+
+def _equations(problem: Normalised, kept: NDArray[np.int64]) -> SignEquations:
     if problem.all_digits is not None:
-        own: SignEquations = problem.all_digits.equations
+        own: SignEquations = problem.all_digits.rows(kept).equations
         return own
-    return equations_of_data(problem, float(problem.rounding))
+    return equations_of_data(problem, float(problem.rounding), kept)
 
 
 def _log10_of(equations: SignEquations) -> float:

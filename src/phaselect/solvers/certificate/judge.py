@@ -107,7 +107,7 @@ def judge(
         return Judged(Grade.CERTIFIED, fit, log10, Certificate.ENUMERATED)
     reasons += [inspected.doubt] if inspected.doubt else []
     if structured and y.size <= QUICK:  # digits of special numbers may be fewer than they look
-        log10 = max(log10, np.nan_to_num(log10_coincidences(problem()), nan=log10))
+        log10 = max(log10, np.nan_to_num(log10_coincidences(problem(), CERTIFIED_BELOW), nan=log10))
     if log10 > CERTIFIED_BELOW:
         reasons.append(f"about 10^{log10:.0f} wrong sign vectors are expected to fit as well; add measurements")
     if reasons:
