@@ -82,6 +82,11 @@ def rows_for(bits: int, k: int, strength: float) -> int:
     return round((1 + math.sqrt(1 + 4 * strength * k * bits)) / (2 * strength))
 
 
+def unknowns_at(alpha: float, bits: int, strength: float) -> float:
+    """The number of unknowns at which `k b + M` is `strength M^2`, with alpha measurements for each."""
+    return ((alpha - 1) * bits + alpha) / (strength * alpha**2)
+
+
 def strength(digits: Any, m_rows: Any) -> Any:
     """`(k b + M) / M^2`, which the rule compares with c; digits: k b."""
     return (digits + m_rows) / m_rows**2
