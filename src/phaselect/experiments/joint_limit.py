@@ -105,7 +105,10 @@ def _doubt(chi2: float, dof: int, exponents: dict[str, Array]) -> str:
 
 
 def _fit(n: Array, tau: Array, values: Array, spread: Array, of_n: Array) -> Array:
-    """a, b, d, c, e and chi^2 of the best fit to each row of values: at given exponents a, b and d are linear."""
+    """a, b, d, c, e and chi^2 of the best fit to each row of values: at given exponents a, b and d are linear.
+
+    By a grid, not by scipy.optimize.curve_fit, as in `limits`: every row at once, and no minimum is only a local one.
+    """
     scaled, rows = (values / spread).T, np.arange(len(values))
     best = np.full((len(values), 6), math.inf)
     for c in of_n:

@@ -100,6 +100,7 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed:
     trials, hits = np.zeros((2, seeds.size, places.size))
     np.add.at(trials, (line, column), 1.0)
     np.add.at(hits, (line, column), succeeded(runs))
+    # scipy.stats.bootstrap refuses a single instance, and has nan for percentiles where some midpoints are infinite
     draws = np.random.default_rng(seed).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
     replicates = logistic_midpoint(places, draws @ hits, draws @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
@@ -136,7 +137,7 @@ def logistic_midpoint(alphas: Array, hits: Array, trials: Array) -> Array:
 
     The likelihood, with a weak prior on the slope that matters only where the data would have it infinite, is maximised
     on a grid of middles and widths, then by Newton's method from there. nan where success does not grow with alpha;
-    infinite where the middle lies far outside of the alphas measured.
+    infinite where the middle lies far outside of the alphas measured. All rows at once: scipy.optimize takes one.
     """
     spacing = np.diff(alphas).min() if alphas.size > 1 else 1.0
     start, slope = _best_on_grid(alphas, hits, trials, spacing)
@@ -237,7 +238,10 @@ def bad_fit(chi2: float, dof: int) -> str:
 
 
 def _fit(sizes: Array, values: Array, spread: Array) -> Array:
-    """a, b, c and chi^2 of the best fit to each row of values: at each c of the range a and b are linear."""
+    """a, b, c and chi^2 of the best fit to each row of values: at each c of the range a and b are linear.
+
+    The thousand fits of an interval at once: scipy.optimize.curve_fit makes one at a time, and far more slowly.
+    """
     powers = sizes ** -EXPONENTS[:, None]
     designs = np.stack([np.ones_like(powers), powers], axis=2) / spread[:, None]
     scaled, rows = (values / spread).T, np.arange(len(values))
