@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all fuzz lint format bench figures docs clean
+.PHONY: demo test test-all fuzz lint format bench figures docs package clean
 
 demo: $(VENV)/.demo
 	$(BIN)/phaselect demo --out demo.png
@@ -43,6 +43,10 @@ docs: $(VENV)/.docs
 	$(BIN)/python docs/make_cli_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "wrote site/index.html"
+
+# The sdist and the wheel, in dist/, after each has been installed and tried in a clean environment.
+package: | $(BIN)/python
+	$(BIN)/python -m tests.package
 
 clean:
 	rm -rf $(VENV) build dist demo.png report site

@@ -19,7 +19,7 @@ from phaselect import PopulationAnnealing, Schedule, gaussian_batch
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.packing import Batches
 from phaselect.experiments.store import Store
-from phaselect.experiments.success import wilson
+from phaselect.experiments.success import succeeded, wilson
 from phaselect.experiments.sweep import run_sweep
 
 POINTS = (
@@ -92,7 +92,7 @@ def table(path: Path) -> list[str]:
     for key in sorted(set(keys)):
         n, copies, alpha, device = key
         mine = np.array([other == key for other in keys])
-        good = (runs["m"][mine] > 0.99) & (runs["mse_y"][mine] < 1e-6)
+        good = succeeded(runs)[mine]
         low, high = wilson(int(good.sum()), good.size)
         share = f"{good.sum()} of {good.size} | {low:.2f} to {high:.2f} | {np.mean(runs['seconds'][mine]):.3g}"
         lines.append(f"| {n} | {alpha:g} | {int(copies):,} | {device or 'one core'} | {share} |")

@@ -16,7 +16,7 @@ from phaselect.figures.gallery import FIGURES
 from phaselect.report.parts import PARTS
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_every_command_and_option_is_in_the_reference():

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -19,9 +20,10 @@ from phaselect.figures.gallery import FIGURES
 from tests.conftest import KERNELS
 
 SOURCE = Path(phaselect.__file__).parent
+ROOT = Path(__file__).parent.parent
 ROOMS = ("base", "equations", "backends", "problem", "theory", "solvers", "experiments", "figures", "report", "cli")
 """In the order the data flow: a room imports only from itself and from rooms before it."""
-HEAVY = ["numba", "scipy", "jax", "matplotlib", "dask", "distributed", "sklearn", "pandas", "pyarrow"]
+HEAVY = ["numba", "scipy", "jax", "matplotlib", "jinja2", "dask", "distributed", "sklearn", "pandas", "pyarrow"]
 """What nobody should wait for who does not use it."""
 
 
@@ -131,6 +133,28 @@ def test_import_is_light():
     assert loaded_by("import phaselect") & {*HEAVY, "threadpoolctl", "click", "rich", "sqlite3"} == set()
 
 
+CORE = """
+import sys
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
+
+class Core(PathFinder):
+    known = sys.stdlib_module_names | {"phaselect", "numpy", "scipy", "numba", "llvmlite", "threadpoolctl"}
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return super().find_spec(name, path, target) if name.partition(".")[0] in cls.known else None
+
+sys.meta_path[:] = [BuiltinImporter, FrozenImporter, Core]
+import phaselect
+assert phaselect.solve(phaselect.gaussian_instance(40, 1.8, seed=0)).certified
+"""
+
+
+def test_the_core_needs_no_more_than_it_says():
+    """Where click, rich, matplotlib, Jinja2 and all that is optional is absent, it solves."""
+    assert loaded_by(CORE) & {"click", "rich", "matplotlib", "jinja2", "jax", "pandas"} == set()
+
+
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["theory", "--help"]])
 def test_the_program_is_light_to_start(arguments):
     call = f"from phaselect.cli.main import main\ntry: main({arguments})\nexcept SystemExit: pass"
@@ -178,9 +202,24 @@ def test_examples_in_docstrings():
 def test_the_wheel_has_all_of_the_package_and_nothing_else():
     from hatchling.builders.wheel import WheelBuilder
 
-    root = Path(__file__).parent.parent
-    shipped = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
-    files = [path for path in (root / "src" / "phaselect").rglob("*") if path.is_file()]
-    assert shipped == {path.relative_to(root / "src").as_posix() for path in files if "__pycache__" not in path.parts}
-    data = {"py.typed", "figures/print.mplstyle", "experiments/presets.toml", "report/page.css"}
+    shipped = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    files = [path for path in (ROOT / "src" / "phaselect").rglob("*") if path.is_file()]
+    assert shipped == {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
+    data = {"py.typed", "figures/print.mplstyle", "experiments/presets.toml", "report/page.css", "report/page.html"}
     assert {f"phaselect/{name}" for name in data} <= shipped
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_the_sdist_has_all_that_is_committed():
+    """And so what the tests and the docs are made of; pyproject.toml is always there, what lands changes is not."""
+    from hatchling.builders.sdist import SdistBuilder
+
+    shipped = {file.relative_path for file in SdistBuilder(str(ROOT)).recurse_included_files()}
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert set(listed.splitlines()) - {"pyproject.toml", ".ci/run", ".gitignore"} <= shipped
+
+
+def test_the_citation_is_of_this_version():
+    (cited,) = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited == phaselect.__version__.partition(".dev")[0]
+    assert f"\n## {cited}" in (ROOT / "CHANGELOG.md").read_text()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
-from phaselect.experiments import joint_limit as module
+from phaselect.experiments import limits
 from phaselect.experiments.joint_limit import joint_limit
 from phaselect.experiments.limits import Interval
 
@@ -13,7 +13,7 @@ SIZES, RATES = (it.ravel() for it in np.meshgrid([200, 400, 800, 1600, 3200], [3
 
 @pytest.fixture(autouse=True)
 def few_replicates(monkeypatch):
-    monkeypatch.setattr(module, "REPLICATES", 200)
+    monkeypatch.setattr(limits, "REPLICATES", 200)
 
 
 def measured(values, error=0.003):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit, minimize
 from scipy.special import expit
-from scipy.stats import binomtest, norm
+from scipy.stats import norm
 
 from phaselect import InputError
 from phaselect.base.tables import Table
@@ -45,10 +45,17 @@ def draw(rng, middle, width, instances=100):
     return rng.random((instances, ALPHAS.size)) < expit((ALPHAS - middle) / width)
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 10), (3, 10), (10, 10), (57, 100)])
-def test_wilson_is_scipys(k, n):
-    expected = binomtest(k, n).proportion_ci(method="wilson")
-    assert np.allclose(wilson(k, n), (expected.low, expected.high), atol=1e-12)
+def test_ends_of_wilsons_interval_are_shares_that_just_allow_what_was_seen():
+    """p with |k/n - p| of 1.96 standard errors sqrt(p (1 - p)/n), those of p itself; clipped, and (0, 1) of nothing."""
+    k, n = np.array([0, 3, 10, 57, 999]), np.array([10, 10, 10, 100, 2000])
+    for ends, outside in zip(wilson(k, n), (k == 0, k == n), strict=True):
+        errors = np.abs(k / n - ends) - norm.ppf(0.975) * np.sqrt(ends * (1 - ends) / n)
+        assert np.allclose(errors[~outside], 0, atol=1e-12)
+    low, high = wilson(k, n)
+    assert (low[0], high[2]) == (0, 1)
+    assert all(low <= k / n)
+    assert all(k / n <= high)
+    assert wilson(0, 0) == (0, 1)
 
 
 def test_success_needs_both_conditions_and_crashes_are_no_runs():

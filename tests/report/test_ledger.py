@@ -34,7 +34,7 @@ def test_every_claim_is_judged(tables):
         assert finding.conclusion is Conclusion.OPEN or re.search(r"\d", finding.measured)
         assert not re.search(r"\bnan\b", finding.measured)
         assert set(claim.figures) <= set(FIGURES)
-        assert claim.commands(tables)[0].startswith(f"phaselect figure {claim.figures[0]} --scale ")
+        assert claim.commands(tables)[claim.figures[0]].startswith(f"phaselect figure {claim.figures[0]} --scale ")
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.assess.__name__)

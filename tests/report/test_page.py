@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from phaselect.base.tables import load_table
 from phaselect.cli.main import main
 from phaselect.figures import gallery
 from phaselect.figures.gallery import FIGURES
 from phaselect.figures.style import panels
+from phaselect.report.page import build_report
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -54,6 +56,16 @@ def test_the_page_is_self_contained(report):
     assert "http://" not in text
     assert "https://" not in text
     assert text.count("src='data:image/png;base64,") == len(FIGURES)
+
+
+def test_what_tables_say_is_text_and_no_markup(report, tmp_path):
+    tables = {name: load_table(report / f"{name}.csv") for name in FIGURES}
+    tables["rsb"].provenance["command"] = "<script>alert('&')</script>"
+    for name in FIGURES:
+        (tmp_path / f"{name}.png").symlink_to(report / f"{name}.png")
+    text = build_report(tables, tmp_path).read_text()
+    assert "<script" not in text
+    assert "<code>&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt; --out rsb.pdf</code>" in text
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")

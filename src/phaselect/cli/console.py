@@ -119,7 +119,10 @@ def check_writable(path: str | None, *suffixes: str) -> None:
 
 
 def emit(columns: Mapping[str, NDArray[Any]], out: str | None, as_json: bool = False) -> None:
-    """Write a table to a .csv file, or print it: aligned for people, or as JSON, one list per column."""
+    """Write a table to a .csv file, or print it: aligned for people, or as JSON, one list per column.
+
+    Not by rich, which would fold wide tables at the edge of the screen: a row is one line, for other programs too.
+    """
     if out is not None:
         Table(dict(columns)).save(out)
         click.echo(f"wrote {out}: {len(next(iter(columns.values())))} rows, {len(columns)} columns", err=True)

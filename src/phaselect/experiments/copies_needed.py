@@ -7,11 +7,24 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.polynomial import polyfit, polyval
 from scipy.special import expit, rel_entr
 
 from phaselect.base.tables import Table
-from phaselect.experiments.limits import ENDS, FEWEST, NO_FIT, REPLICATES, STEEPEST, Interval, bad_fit, half_point
-from phaselect.experiments.success import Array, finished, succeeded
+from phaselect.experiments.limits import (
+    ENDS,
+    FEWEST,
+    NO_FIT,
+    REPLICATES,
+    STEEPEST,
+    Interval,
+    bad_fit,
+    closed,
+    half_point,
+    tallied,
+    with_replicates,
+)
+from phaselect.experiments.success import Array, finished
 
 LAWS: dict[str, Callable[[Array], Array]] = {"exponential": lambda n: n, "power": np.log2}
 """What the logarithm of the number of copies is linear in."""
@@ -84,17 +97,15 @@ def _estimate(fits: Array) -> Interval:
 def _cells(runs: Table) -> Cells:
     copies = np.log2(runs["replicas"])
     places, column = np.unique(np.column_stack([runs["n"], copies]), axis=0, return_inverse=True)
-    instances, line = np.unique(np.column_stack([runs["n"], runs["seed"]]), axis=0, return_inverse=True)
-    hits, trials = np.zeros((2, len(instances), len(places)))
-    np.add.at(trials, (line, column), 1.0)
-    np.add.at(hits, (line, column), succeeded(runs))
-    return Cells(places[:, 0], places[:, 1], hits, trials)
+    _, line = np.unique(np.column_stack([runs["n"], runs["seed"]]), axis=0, return_inverse=True)
+    return Cells(places[:, 0], places[:, 1], *tallied(runs, line, column))
 
 
 def _steps(x: Array, cells: Cells, weights: Array) -> tuple[Array, Array, Array]:
     """Offsets and rates of `log2(copies) = offset + rate * x`, and deviances, for each row of weights of the instances.
 
-    Fisher's scoring, with a weak prior that matters only where the data would have a step infinite.
+    Fisher's scoring, with a weak prior that matters only where the data would have a step infinite. All rows at once:
+    scipy.optimize takes one.
     """
     hits, trials, y = weights @ cells.hits, weights @ cells.trials, cells.log2_copies
     centre, unit = x.mean(), x.std()
@@ -127,7 +138,7 @@ def _step(fits: Array, place: Array, size: Array, y: Array) -> tuple[Array, Arra
 
 def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing | None:
     """Weighted least squares over the rates; None for fewer than two."""
-    good = _closed(alphas, rates)
+    good = closed(rates, alphas)
     if len(good) < 2:
         return None
     alpha, values, spread = good.T
@@ -170,16 +181,7 @@ def _row(kind: str, *, value: Interval, n: int = 0, alpha: float = math.nan, ins
     return {"kind": kind, "n": n, "alpha": alpha, "instances": instances} | bounds | NO_FIT
 
 
-def _closed(places: Sequence[float], found: Sequence[Interval]) -> Array:
-    """Those whose interval is closed, with their standard errors."""
-    pairs = zip(places, found, strict=True)
-    good = [(place, half.value, half.standard_error) for place, half in pairs if all(map(math.isfinite, half))]
-    return np.array(good, dtype=float).reshape(-1, 3)
-
-
 def _lines(x: Array, values: Array, spread: Array) -> tuple[Array, float]:
     """Offsets and slopes of the best line, first, and of lines through values drawn anew; chi^2 of the best."""
-    drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, x.size))
-    design = np.column_stack([np.ones_like(x), x]) / spread[:, None]
-    lines = np.linalg.pinv(design) @ (np.vstack([values, drawn]) / spread).T
-    return lines, float(np.sum((values / spread - design @ lines[:, 0]) ** 2))
+    lines = np.asarray(polyfit(x, with_replicates(values, spread).T, 1, w=1 / spread), dtype=np.float64)
+    return lines, float(np.sum(((values - polyval(x, lines[:, 0])) / spread) ** 2))

@@ -38,13 +38,12 @@ class PowerLaw(NamedTuple):
 
 def power_law(sizes: Any, values: Any) -> PowerLaw:
     """The exponent with its standard error."""
+    from scipy.stats import linregress
+
     if len(sizes) < 3:
         raise InputError("an exponent needs three sizes or more")
-    x, y = np.log(sizes), np.log(values)
-    x = x - x.mean()
-    exponent = float(x @ y / (x @ x))
-    misfit = y - y.mean() - exponent * x
-    return PowerLaw(exponent, float(np.sqrt(misfit @ misfit / (x.size - 2) / (x @ x))))
+    line = linregress(np.log(sizes), np.log(values))
+    return PowerLaw(float(line.slope), float(line.stderr))
 
 
 def units_of_work(n: int) -> dict[tuple[str, str], Work]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.limits import ENDS, IMPROBABLE, REPLICATES, Interval, bad_fit, misfit
+from phaselect.experiments.limits import ENDS, IMPROBABLE, Interval, bad_fit, closed, misfit, with_replicates
 from phaselect.experiments.success import Array
 
 EXPONENTS = np.linspace(0.1, 1.5, 57)
@@ -57,13 +57,7 @@ def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[In
     """
     if not len(sizes) == len(rates) == len(found):
         raise InputError("joint_limit: give the size, the rate and alpha_50 of each curve")
-    good = [
-        (n, tau, half.value, half.standard_error)
-        for n, tau, half in zip(sizes, rates, found, strict=True)
-        if all(map(math.isfinite, half))
-    ]
-    points = np.array(good, dtype=float).reshape(-1, 4)
-    fit = None
+    points, fit = closed(found, sizes, rates), None
     for slowest in np.unique(points[:, 1])[: 1 - FEWEST_RATES or None]:
         own = points[points[:, 1] >= slowest]
         if len(np.unique(own[:, 0])) < 3 or len(own) < PARAMETERS:
@@ -86,8 +80,7 @@ def _same_at_all_sizes(points: Array) -> JointLimit:
 def _fitted(points: Array, of_n: Array) -> JointLimit:
     """With these exponents of N to choose from."""
     n, tau, values, spread = points.T
-    drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, n.size))
-    fits = _fit(n, tau, np.vstack([values, drawn]), spread, of_n)
+    fits = _fit(n, tau, with_replicates(values, spread), spread, of_n)
     (a, b, d, c, e, chi2), free = fits[0].tolist(), {"N": 3, "tau": 4} if len(of_n) > 1 else {"tau": 4}
     dof = n.size - PARAMETERS + (SIZE_PARAMETERS if math.isinf(c) else 0)
     doubt = _doubt(chi2, dof, {name: np.percentile(fits[1:, column], ENDS) for name, column in free.items()})
@@ -105,7 +98,10 @@ def _doubt(chi2: float, dof: int, exponents: dict[str, Array]) -> str:
 
 
 def _fit(n: Array, tau: Array, values: Array, spread: Array, of_n: Array) -> Array:
-    """a, b, d, c, e and chi^2 of the best fit to each row of values: at given exponents a, b and d are linear."""
+    """a, b, d, c, e and chi^2 of the best fit to each row of values: at given exponents a, b and d are linear.
+
+    By a grid, not by scipy.optimize.curve_fit, as in `limits`: every row at once, and no minimum is only a local one.
+    """
     scaled, rows = (values / spread).T, np.arange(len(values))
     best = np.full((len(values), 6), math.inf)
     for c in of_n:

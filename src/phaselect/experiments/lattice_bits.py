@@ -107,7 +107,10 @@ class Rule(NamedTuple):
 
 
 def fit_rule(strengths: Array, successes: Array, trials: Array) -> Rule:
-    """The likeliest on a grid, of points with so many successes among so many trials; c as far as it is as likely."""
+    """The likeliest on a grid, of points with so many successes among so many trials; c as far as it is as likely.
+
+    Not by scipy.optimize: a grid has an answer also where all points are solved, or none, and no curve is likeliest.
+    """
     x = np.log(strengths)
     centres, widths = np.linspace(x.min(), x.max(), 801), np.geomspace(*WIDTHS, 41)
     t = (x - centres[:, None, None]) / widths[:, None]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc, expit
 
 from phaselect.base.errors import InputError
@@ -97,13 +98,20 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed:
         return Alpha50(UNKNOWN, 0)
     places, column = np.unique(of(runs), return_inverse=True)
     seeds, line = np.unique(runs["seed"], return_inverse=True)
-    trials, hits = np.zeros((2, seeds.size, places.size))
-    np.add.at(trials, (line, column), 1.0)
-    np.add.at(hits, (line, column), succeeded(runs))
+    hits, trials = tallied(runs, line, column)
+    # scipy.stats.bootstrap refuses a single instance, and has nan for percentiles where some midpoints are infinite
     draws = np.random.default_rng(seed).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
     replicates = logistic_midpoint(places, draws @ hits, draws @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
     return Alpha50(_interval(places, total, count, replicates, seeds.size, least), int(seeds.size))
+
+
+def tallied(runs: Table, line: NDArray[np.intp], column: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Successes and trials as two arrays, given where in them each run counts."""
+    hits, trials = np.zeros((2, line.max() + 1, column.max() + 1))
+    np.add.at(hits, (line, column), succeeded(runs))
+    np.add.at(trials, (line, column), 1.0)
+    return hits, trials
 
 
 def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, instances: int, least: float) -> Interval:
@@ -136,7 +144,7 @@ def logistic_midpoint(alphas: Array, hits: Array, trials: Array) -> Array:
 
     The likelihood, with a weak prior on the slope that matters only where the data would have it infinite, is maximised
     on a grid of middles and widths, then by Newton's method from there. nan where success does not grow with alpha;
-    infinite where the middle lies far outside of the alphas measured.
+    infinite where the middle lies far outside of the alphas measured. All rows at once: scipy.optimize takes one.
     """
     spacing = np.diff(alphas).min() if alphas.size > 1 else 1.0
     start, slope = _best_on_grid(alphas, hits, trials, spacing)
@@ -204,20 +212,30 @@ def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | No
     """
     if len(sizes) != len(found):
         raise InputError("large_n_limit: give alpha_50 of each size")
-    good = [
-        (n, half.value, half.standard_error)
-        for n, half in zip(sizes, found, strict=True)
-        if all(map(math.isfinite, half))
-    ]
-    if len(good) < 3:
+    points = closed(found, sizes)
+    if len(points) < 3:
         return None
-    n, values, spread = np.array(good, dtype=float).T
-    drawn = np.random.default_rng(0).normal(values, spread, (REPLICATES, n.size))
-    fits = _fit(n, np.vstack([values, drawn]), spread)
+    n, values, spread = points.T
+    fits = _fit(n, with_replicates(values, spread), spread)
     (a, b, c, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)
     doubt = _doubt(chi2, n.size - 3, *ends[:, 2])
     bounds = (math.nan, math.nan) if doubt else ends[:, 0].tolist()
     return Limit(Interval(a, *bounds), b, c, chi2, n.size - 3, doubt)
+
+
+def closed(found: Sequence[Interval], *places: Sequence[float]) -> Array:
+    """A row for each interval that is closed: its places, its value and its standard error."""
+    rows = [
+        (*place, half.value, half.standard_error)
+        for half, *place in zip(found, *places, strict=True)
+        if all(map(math.isfinite, half))
+    ]
+    return np.array(rows, dtype=float).reshape(-1, len(places) + 2)
+
+
+def with_replicates(values: Array, spread: Array) -> Array:
+    """The values, first, and as many rows as a bootstrap has of values drawn anew within their errors."""
+    return np.vstack([values, np.random.default_rng(0).normal(values, spread, (REPLICATES, values.size))])
 
 
 def _doubt(chi2: float, dof: int, least: float, largest: float) -> str:
@@ -237,7 +255,10 @@ def bad_fit(chi2: float, dof: int) -> str:
 
 
 def _fit(sizes: Array, values: Array, spread: Array) -> Array:
-    """a, b, c and chi^2 of the best fit to each row of values: at each c of the range a and b are linear."""
+    """a, b, c and chi^2 of the best fit to each row of values: at each c of the range a and b are linear.
+
+    The thousand fits of an interval at once: scipy.optimize.curve_fit makes one at a time, and far more slowly.
+    """
     powers = sizes ** -EXPONENTS[:, None]
     designs = np.stack([np.ones_like(powers), powers], axis=2) / spread[:, None]
     scaled, rows = (values / spread).T, np.arange(len(values))

@@ -42,13 +42,20 @@ def finished(rows: Table) -> Table:
 
 def wilson(successes: Any, trials: Any) -> tuple[Array, Array]:
     """Wilson's 95 % interval of a proportion; (0, 1) without trials."""
-    z = STANDARD_ERRORS
-    k, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centre = (k + z**2 / 2) / (n + z**2)
-        half = z * np.sqrt(k * (n - k) / n + z**2 / 4) / (n + z**2)
-    low, high = np.where(n > 0, centre - half, 0.0), np.where(n > 0, centre + half, 1.0)
-    return np.where(k == 0, 0.0, low), np.where(k == n, 1.0, high)
+    from scipy.stats import binomtest
+
+    def ends(k: float, n: float) -> tuple[float, float]:
+        return tuple(binomtest(int(k), int(n)).proportion_ci(CONFIDENCE, method="wilson")) if n > 0 else (0.0, 1.0)
+
+    low, high = np.vectorize(ends, otypes=[float, float])(successes, trials)
+    return low, high
+
+
+def students_half(samples: Array) -> Array:
+    """Half the width of Student's 95 % interval of a mean, over the first axis."""
+    from scipy.stats import sem, t
+
+    return np.asarray(t.ppf(0.5 + CONFIDENCE / 2, len(samples) - 1) * sem(samples))
 
 
 def curves(rows: Table) -> Iterator[tuple[dict[str, Any], Table]]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import t as student
 
 from phaselect.experiments.limits import UNKNOWN, Interval
 from phaselect.experiments.runs import whole
-from phaselect.experiments.success import CONFIDENCE, Array, at_the_signal
+from phaselect.experiments.success import Array, at_the_signal, students_half
 from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.registry import recipe
@@ -50,6 +49,5 @@ def mean_ratio(above: Array, below: Array) -> Interval:
     logs = np.log(above / below)
     if logs.size < 2:
         return UNKNOWN
-    half = float(student.ppf(0.5 + CONFIDENCE / 2, logs.size - 1) * np.std(logs, ddof=1) / math.sqrt(logs.size))
-    middle = float(np.mean(logs))
+    middle, half = float(np.mean(logs)), float(students_half(logs))
     return Interval(math.exp(middle), math.exp(middle - half), math.exp(middle + half))

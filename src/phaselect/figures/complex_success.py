@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.runs import one_thread
-from phaselect.experiments.success import CONFIDENCE, success_table, timed_on_one_core
+from phaselect.experiments.success import students_half, success_table, timed_on_one_core
 from phaselect.figures.context import Context
 from phaselect.figures.style import (
     ALPHA,
@@ -125,9 +124,7 @@ def trajectory(alpha: float, n: int, seed: int) -> Array:
 
 def _mean(errors: Array) -> dict[str, Array]:
     """Over runs, with its interval by Student's law."""
-    runs = len(errors)
-    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(runs)
-    half = stdtrit(runs - 1, 0.5 + CONFIDENCE / 2) * spread
+    mean, half = errors.mean(axis=0), students_half(errors)
     return {"value": mean, "low": mean - half, "high": mean + half}
 
 

@@ -110,13 +110,23 @@ class Schedule:
         return cls.fixed_product(1.0, mu0=mu0, mu_max=mu_max, eps=eps, steps=steps, unit=unit, hold=hold)
 
     @classmethod
-    def noisy(cls, noise: float, *, mu0: float = 1.0, eps: float = 0.1, steps: int = 100) -> Schedule:
+    def noisy(
+        cls,
+        noise: float,
+        *,
+        mu0: float = 1.0,
+        eps: float = 0.1,
+        steps: int = 100,
+        unit: str = "sweeps",
+        hold: int = 0,
+    ) -> Schedule:
         """The matched anneal for data with noise of this variance in normalised units; ends at `mu = 1/(2 noise)`.
 
         There the posterior is that of the noisy problem; the signal has the power that the noise leaves.
         """
         mu = 1 / (2 * noise)
-        return cls.fixed_product(1 / (1 - noise), mu0=min(mu0, mu), mu_max=mu, eps=eps, steps=steps)
+        product = 1 / (1 - noise)
+        return cls.fixed_product(product, mu0=min(mu0, mu), mu_max=mu, eps=eps, steps=steps, unit=unit, hold=hold)
 
     @classmethod
     def fixed_lambda(

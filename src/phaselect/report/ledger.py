@@ -44,9 +44,14 @@ class Claim(NamedTuple):
     figures: tuple[str, ...]
     assess: Assessment
 
-    def commands(self, tables: Tables) -> list[str]:
-        """What recomputes the numbers, at the scale at which they were computed."""
-        return [tables[name].provenance.get("command", f"phaselect figure {name}") for name in self.figures]
+    def commands(self, tables: Tables) -> dict[str, str]:
+        """What recomputes the numbers of each figure."""
+        return {name: command_of(name, tables[name]) for name in self.figures}
+
+
+def command_of(figure: str, table: Table) -> str:
+    """What recomputes a figure, at the scale at which it was computed."""
+    return table.provenance.get("command", f"phaselect figure {figure}")
 
 
 class Entry(NamedTuple):

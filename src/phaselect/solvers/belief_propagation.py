@@ -16,11 +16,10 @@ from phaselect.equations.signs import estimate_columns
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.solvers.finish import settle_estimate
-from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
+from phaselect.solvers.message_passing import check_options, stop, to_the_noise
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.vector_message_passing import hot_start
-from phaselect.solvers.verdict import Ended
 
 WEAK, FIRM = 0.1, 1e3
 """Precision of the first messages, which are in no signs yet; and of those in signs that are given."""
@@ -133,11 +132,6 @@ class BeliefPropagation:
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
         return {"lam": state.lam, **row, "change": state.change, "sweeps": state.sweeps}
 
-    def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or x is at a fixed point of the last temperature."""
-        settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
-        return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
-
     def candidate(self, problem: Normalised, state: BeliefState) -> tuple[Array, Any]:
         """The estimate of x."""
         return state.x, namespace(state.x).asarray(np.nan)
@@ -146,6 +140,7 @@ class BeliefPropagation:
         """The estimate of x."""
         return state.x
 
+    stop = stop
     settle = staticmethod(settle_estimate)
     run = run
     run_batch = run_batch

@@ -64,10 +64,13 @@ def check_options(solver: Any) -> None:
 
 def to_the_noise(noise: float, mu0: float, hold: int) -> Schedule:
     """Matched to the power that noise leaves to the signal, up to mu = 1/(2 noise), and on there."""
-    mu = 1 / (2 * noise)
-    return Schedule.fixed_product(
-        1 / (1 - noise), mu0=min(mu0, mu), mu_max=mu, eps=0.1, steps=1, unit="iterations", hold=hold
-    )
+    return Schedule.noisy(noise, mu0=mu0, steps=1, unit="iterations", hold=hold)
+
+
+def stop(solver: Any, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
+    """The signs are settled, or x is at a fixed point of the last temperature."""
+    settled = exact and row["mse_y"] < max(solver.converged, problem.matrix.accuracy.handover)
+    return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
 
 
 @dataclass(frozen=True)
@@ -176,11 +179,6 @@ class AMP:
         row["mse_y"] = namespace(z).where(state.diverged, np.inf, row["mse_y"])
         return {"lam": state.lam, **row, "V": state.V_in, "change": state.change, "sweeps": state.sweeps - 1}
 
-    def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
-        """The signs are settled, or x is at a fixed point of the last temperature."""
-        settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
-        return Ended.SETTLED if settled or (final and row["change"] < STATIONARY) else None
-
     def candidate(self, problem: Normalised, state: AMPState) -> tuple[Array, Any]:
         """The estimate of x."""
         return state.beliefs.x, namespace(state.beliefs.x).asarray(np.nan)
@@ -189,6 +187,7 @@ class AMP:
         """The estimate of x."""
         return state.beliefs.x
 
+    stop = stop
     settle = staticmethod(settle_estimate)
     run = run
     run_batch = run_batch

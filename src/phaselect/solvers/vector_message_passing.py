@@ -21,7 +21,7 @@ from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
 from phaselect.problem.streams import random_numbers, random_signs
 from phaselect.solvers.finish import settle_estimate, settle_nonzeros
-from phaselect.solvers.message_passing import STATIONARY, check_options, to_the_noise
+from phaselect.solvers.message_passing import check_options, stop, to_the_noise
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.verdict import Ended
@@ -197,9 +197,8 @@ class VectorMessagePassing:
 
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """The signs are settled, or x is at a fixed point of the last temperature, or of the noise learned."""
-        settled = exact and row["mse_y"] < max(self.converged, problem.matrix.accuracy.handover)
         held = self.learns_noise and row["noise"] > HELD / (2 * row["mu"]) and row["change"] < STILL
-        return Ended.SETTLED if settled or held or (final and row["change"] < STATIONARY) else None
+        return Ended.SETTLED if held else stop(self, problem, row, final, exact)
 
     def candidate(self, problem: Normalised, state: VectorState) -> tuple[Array, Array]:
         """The estimate of x, zero where it is more likely to be."""
