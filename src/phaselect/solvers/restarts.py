@@ -228,7 +228,7 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> tuple[Answer,
     """
     if any(one is None for one in found):
         return cohort.take_as_it_is(cohort.backprojection()), None
-    candidates = np.stack(found)
+    candidates = found[0][None] if len(found) == 1 else np.stack(found)
     candidates = candidates if np.isfinite(candidates).all() else np.nan_to_num(candidates)
     return cohort.settle(candidates) if exact else (cohort.take_as_it_is(candidates), None)
 

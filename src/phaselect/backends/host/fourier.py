@@ -42,7 +42,10 @@ class MaskedFourier(Operator):
     def backproject(self, z: Stack, spare: bool = False) -> Stack:
         """`A^T z`; spare: z may be overwritten."""
         back = masked_transforms_adjoint(self.masks, z, self.pattern_shape, spare)
-        return np.asarray(self.field.of_x(self.gain * back))
+        back *= self.gain
+        return np.asarray(self.field.of_x(back))
+
+    apply_transposed = backproject
 
     def row_powers(self) -> Vector:
         """Squared norm of each row: all rows of a pattern have the same."""

@@ -98,7 +98,7 @@ class InMemory:
         """`A x` in float64."""
         return self.measure(x)
 
-    def apply_transposed(self, z: Stack) -> Stack:
+    def apply_transposed(self, z: Stack, spare: bool = False) -> Stack:
         """`A^T z` in float64."""
         return self.backproject(z)
 

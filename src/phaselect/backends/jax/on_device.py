@@ -104,7 +104,7 @@ class DeviceMatrix:
         """`A x` in float64."""
         return forward(self.A, x, self.field.z)[..., : self.rows]
 
-    def apply_transposed(self, z: Array) -> Array:
+    def apply_transposed(self, z: Array, spare: bool = False) -> Array:
         """`A^T z` in float64."""
         return self.field.of_x(adjoint(self.A, self._padded(z, self.A), self.field.z))
 
