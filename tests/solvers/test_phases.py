@@ -18,7 +18,7 @@ from phaselect import (
     operators,
     solve,
 )
-from phaselect.backends.host.in_memory import Dense
+from phaselect.backends.host.dense import Dense
 from phaselect.equations.arrays import inner
 from phaselect.equations.least_squares import Systems, least_squares
 from phaselect.equations.signs import mse_x

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import Operator, Stack
+from phaselect.backends.host.by_products import Operator
+from phaselect.backends.host.in_memory import Stack
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, squared
 from phaselect.equations.fields import REAL_SIGNAL, field_of

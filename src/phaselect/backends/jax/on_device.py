@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import Dense
+from phaselect.backends.host.dense import Dense
 from phaselect.backends.host.sparse import dense
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.backends.jax import loops, random
