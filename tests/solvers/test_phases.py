@@ -285,6 +285,19 @@ def test_intensities_are_noticed():
     assert "of magnitudes it would be 0.79" in line
 
 
+def test_a_single_unknown_and_a_single_bright_pixel():
+    """The one is found though all measurements are alike; of the other any pixel would do, and that is said."""
+    A = operators.coded_diffraction(1, 4)
+    result = solve(A, np.abs(A @ [2 - 1j]))
+    assert result.status is Status.LOCALLY_UNIQUE
+    assert abs(result.x[0]) == pytest.approx(5**0.5)
+    A, x0 = operators.coded_diffraction((8, 8), 4), np.zeros(64)
+    x0[5] = 3
+    np.testing.assert_allclose(np.abs(A @ x0), np.abs(A @ np.roll(x0, 7)))
+    (line,) = suspicions(Instance(A, np.abs(A @ x0)))
+    assert "all measurements are the same" in line
+
+
 def test_what_is_refused():
     problem = draw(0, 79)
     with pytest.raises(InputError, match="below 2N; add measurements, or, if x is real, say so: real=True"):
