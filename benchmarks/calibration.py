@@ -1,6 +1,6 @@
-"""Are the uncertainties of noisy answers true? How often intervals hold the truth: a table of docs/noise.md.
+"""Are the uncertainties of noisy answers true? How often intervals hold the truth: tables of docs/noise.md.
 
-python -m benchmarks.calibration [--instances K] [--write]
+python -m benchmarks.calibration [--field real|complex] [--instances K] [--write]
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ import numpy as np
 from benchmarks.page import write_table
 from phaselect import ensemble_instance, solve
 
-N, INSTANCES = 200, 200
+N, INSTANCES = 200, {"real": 200, "complex": 25}
 REAL = (1.5, 30), (2.0, 10), (2.0, 20), (2.0, 30), (3.0, 10), (3.0, 20), (3.0, 30)
 SETTINGS = {
-    ("gaussian", "real"): REAL,
-    ("toeplitz", "real"): REAL,
-    ("gaussian", "complex"): ((3.0, 20), (3.0, 30), (4.0, 10), (4.0, 20), (4.0, 30)),
-    ("orthogonal", "complex"): ((4.0, 20), (4.0, 30)),
+    "real": {"gaussian": REAL, "toeplitz": REAL},
+    "complex": {"gaussian": ((3.0, 20), (4.0, 10), (4.0, 30)), "orthogonal": ((4.0, 20),)},
 }
-"""M/N, and dB, by kind of matrix and field."""
+"""M/N, and dB, by field and kind of matrix."""
 INTERVALS = {"68 %": {"real": 0.9945, "complex": 1.0674}, "95 %": {"real": 1.96, "complex": 1.7308}}
 """Half-widths in standard deviations; of complex numbers, radii."""
 COLUMNS = ("matrix", "M/N", "dB", "noise", *INTERVALS, "learned / true", "claimed ±", "deviations", "unsure")
@@ -71,30 +69,33 @@ def calibration(
 
 
 def main() -> None:
-    """Print the table; with --write, put it into the docs."""
+    """Print the tables; with --write, put them into the docs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--instances", type=int, default=INSTANCES, help="of each row (default: %(default)s)")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/noise.md")
+    parser.add_argument("--field", choices=list(SETTINGS), help="of A and x (default: one after the other)")
+    parser.add_argument("--instances", type=int, help="of each row (default: 200 real ones, 25 complex ones)")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/noise.md")
     options = parser.parse_args()
-    lines = [
-        f"N = {N}, {options.instances} instances per row:",
-        "",
-        f"| {' | '.join(COLUMNS)} |",
-        "|" + "---|" * len(COLUMNS),
-    ]
+    for field in [options.field] if options.field else SETTINGS:
+        lines = table(field, options.instances or INSTANCES[field])
+        if options.write:
+            write_table("noise.md", lines, f"{field} table")
+
+
+def table(field: str, instances: int) -> list[str]:
+    """The rows of a field, printed as they come."""
+    lines = [f"{field.capitalize()}, N = {N}, {instances} instances per row:", ""]
+    lines += [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
     print("\n".join(lines), flush=True)
-    rows = [(*key, *setting) for key, settings in SETTINGS.items() for setting in settings]
-    for (kind, field, alpha, decibels), known in product(rows, (True, False)):
+    rows = [(kind, *setting) for kind, settings in SETTINGS[field].items() for setting in settings]
+    for (kind, alpha, decibels), known in product(rows, (True, False)):
         variance = 10 ** (-decibels / 10)
-        found = calibration(kind, field, alpha, variance, variance if known else "auto", range(options.instances))
+        found = calibration(kind, field, alpha, variance, variance if known else "auto", range(instances))
         numbers = [f"{share:.3f}" for share in found.covered]
         numbers += ["", ""] if known else [f"{found.noise:.3f} ± {found.spread:.3f}", f"{found.claimed:.3f}"]
         numbers += ["", ""] if known else [f"{found.deviations:.2f}", str(found.unsure)]
-        name = kind if field == "real" else f"{field} {kind}"
-        lines.append(f"| {name} | {alpha:g} | {decibels} | {'known' if known else 'auto'} | {' | '.join(numbers)} |")
+        lines.append(f"| {kind} | {alpha:g} | {decibels} | {'known' if known else 'auto'} | {' | '.join(numbers)} |")
         print(lines[-1], flush=True)
-    if options.write:
-        write_table("noise.md", lines)
+    return lines
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Coded diffraction: patterns, time and memory that it takes, ours and others'; the tables of docs/complex.md.
 
-python -m benchmarks.diffraction [--write]                        # in memory, and against others
+python -m benchmarks.diffraction [--section cost] [--write]       # in memory, and against others
 python -m benchmarks.diffraction --device gpu [--sides 512,1024] [--write]  # large pictures on a device of JAX
 
 Pictures are of Gaussian pixels, masks of random phases. Others are our baselines and, where it is installed, deepinv.
@@ -26,6 +26,7 @@ from phaselect import InputError
 
 PAGE = "complex.md"
 RIVALS = ("deepinv", "torch")
+SECTIONS = ("targets", "patterns", "time", "cost")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--sides", default=",".join(map(str, ON_DEVICE)), help="of pictures there (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--section", choices=SECTIONS, help="in memory, this part alone; --write leaves the others as they are"
     )
     parser.add_argument("--write", action="store_true", help=f"publish: write docs/bench and docs/{PAGE}")
     options = parser.parse_args(arguments)
@@ -53,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     if options.device is None:
         machine, tasks = host.host(), in_memory()
         machine["versions"] |= {name: _version(name) for name in RIVALS}
+        tasks = [task for task in tasks if options.section in (None, task.section)]
     else:
         sides = _sides(options.sides)
         from benchmarks.on_gpu import OnGPU
@@ -66,9 +71,20 @@ def run(options: argparse.Namespace) -> int:
         rows.append(row)
     if options.write:
         kind = options.device or "cpu"
-        Report(kind, False, machine, rows).save(DOCS / "bench" / f"diffraction-{kind}.json")
+        path = DOCS / "bench" / f"diffraction-{kind}.json"
+        report = Report(kind, False, machine, rows)
+        report = with_section(load_report(path), report) if options.section else report
+        report.save(path)
         write_table(PAGE, measured_part(DOCS / "bench"))
     return 1 if any(row.failed for row in rows) else 0
+
+
+def with_section(published: Report, report: Report) -> Report:
+    """What was published with the rows of one section measured anew, which say at which revision."""
+    (section,) = {row.section for row in report.rows}
+    words = f"; package at revision {report.machine['versions']['phaselect'].split()[-1]}"
+    fresh = [row._replace(found=row.found._replace(detail=row.found.detail + words)) for row in report.rows]
+    return published._replace(rows=[row for row in published.rows if row.section != section] + fresh)
 
 
 def measured_part(folder: Path) -> list[str]:

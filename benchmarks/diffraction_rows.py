@@ -168,7 +168,8 @@ def memory(side: int, stage: str, peaks: dict[str, float]) -> Measurement:
             look(STAGES[1])
         finally:
             tracemalloc.stop()
-    return Measurement(peaks[stage], "arrays", "of M complex numbers, beyond masks and data", limit=MOST_ARRAYS)
+    detail = "of M complex numbers, the size of A x and twice that of y, beyond masks and data"
+    return Measurement(peaks[stage], "arrays", detail, limit=MOST_ARRAYS)
 
 
 class Run(NamedTuple):

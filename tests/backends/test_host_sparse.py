@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from phaselect import InputError, Instance
-from phaselect.backends.host.in_memory import Dense
+from phaselect.backends.host.dense import Dense
 from phaselect.backends.host.sparse import MOST_ENTRIES, MostlyZeros, dense, sparse
 
 rng = np.random.default_rng(0)

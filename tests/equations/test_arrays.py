@@ -11,6 +11,9 @@ def test_blocks_are_the_whole(size):
     both = by_blocks(lambda a, b, c: (a + b * c, a * 1j), a, b, np.float64(2))
     np.testing.assert_array_equal(both[0], a + 2 * b)
     np.testing.assert_array_equal(both[1], 1j * a)
+    parts, total = by_blocks(lambda a, b: (a * b, (a * b).sum()), a, b)
+    np.testing.assert_array_equal(parts, a * b)
+    assert total == pytest.approx(a @ b)
     whole = a - b
     np.testing.assert_array_equal(by_blocks(lambda a, b: a - b, a, b, spare=True), whole)
 

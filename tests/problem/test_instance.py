@@ -21,7 +21,7 @@ def test_normalised_units():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products_by_blocks(dtype, monkeypatch):
-    monkeypatch.setattr("phaselect.backends.host.in_memory.BLOCK_ROWS", 7)
+    monkeypatch.setattr("phaselect.backends.host.dense.BLOCK_ROWS", 7)
     problem = gaussian_instance(20, 1.5, seed=0)
     problem = Instance(problem.A.astype(dtype), problem.y)
     rng = np.random.default_rng(0)

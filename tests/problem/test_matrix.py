@@ -6,7 +6,7 @@ from scipy.sparse import csc_matrix, csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from phaselect import AMP, InputError, Instance, Langevin, PopulationAnnealing, Status, gaussian_instance, load, solve
-from phaselect.backends.host.in_memory import ENTRIES_LIMIT
+from phaselect.backends.host.by_products import ENTRIES_LIMIT
 
 PROBLEM = gaussian_instance(60, 1.5, seed=0)
 
@@ -143,7 +143,7 @@ def sparse_signal(rng):
 )
 def test_the_verdict_is_that_of_the_dense_instance(make, status, limit, monkeypatch):
     """Also where entries cannot be had; but that A has no null space is then seen by products alone."""
-    monkeypatch.setattr("phaselect.backends.host.in_memory.ENTRIES_LIMIT", limit)
+    monkeypatch.setattr("phaselect.backends.host.by_products.ENTRIES_LIMIT", limit)
     A, x0 = make(np.random.default_rng(3))
     y = np.abs(A @ x0)
     dense, found = (AMP(restarts=0).run(Instance(kind, y), init=x0) for kind in (A, aslinearoperator(A)))
@@ -154,7 +154,7 @@ def test_the_verdict_is_that_of_the_dense_instance(make, status, limit, monkeypa
 
 def test_solve_on_a_large_operator_that_message_passing_cannot_do(monkeypatch):
     """Says that it failed, with the best so far; that annealing would need the entries is no reason to lose it."""
-    monkeypatch.setattr("phaselect.backends.host.in_memory.ENTRIES_LIMIT", 10)
+    monkeypatch.setattr("phaselect.backends.host.by_products.ENTRIES_LIMIT", 10)
     hard = gaussian_instance(60, 1.05, seed=0)
     result = solve(aslinearoperator(hard.A), hard.y)
     assert result.status in (Status.NOT_RECOVERED, Status.INEXACT)

@@ -173,14 +173,14 @@ def test_coded_diffraction(solver, real):
 @every_baseline
 def test_rows_of_an_operator_whose_entries_nobody_asks_for(solver, monkeypatch):
     """By conjugate gradients, where least squares is needed: what an SVD gives, and not by one."""
-    from phaselect.backends.host import in_memory
+    from phaselect.backends.host import by_products
 
     whole = operators.coded_diffraction((8, 8), patterns=8, seed=0)
     A = operators.keep_rows(whole, np.arange(whole.shape[0]) % 5 != 0)
     x0 = drawn("complex128", 64, 2)
     once = Schedule.fixed_lambda(0.01, mu_max=1, steps=1, unit="iterations", hold=3)
     by_svd = solver.run(Instance(A @ np.eye(64), np.abs(A @ x0), x0), once, init=START[:64]).state
-    monkeypatch.setattr(in_memory, "ENTRIES_LIMIT", 10)
+    monkeypatch.setattr(by_products, "ENTRIES_LIMIT", 10)
     problem = Instance(A, np.abs(A @ x0), x0)
     assert not problem.matrix.has_entries
     np.testing.assert_allclose(solver.run(problem, once, init=START[:64]).state.x, by_svd.x, atol=1e-6)

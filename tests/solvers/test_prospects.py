@@ -7,18 +7,36 @@ import pytest
 
 from phaselect import DataWarning, Instance, Status, ensemble_instance, gaussian_instance, solve, theory
 from phaselect.backends.host import in_memory
-from phaselect.equations.fields import COMPLEX, REAL
+from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.solvers import front_door
 from phaselect.solvers.front_door import FrontDoor
 from phaselect.solvers.prospects import HIGHEST, OF_IID, poor_prospects, threshold
-from phaselect.theory.bayes import recovery_threshold
+from phaselect.theory.bayes import channel_precision, recovery_threshold
 from phaselect.theory.spectra import as_spectrum
 
 
 def test_the_thresholds_are_those_of_the_theory():
     for spectrum, known in (("gaussian", OF_IID), ("orthogonal", HIGHEST)):
-        for field in (REAL, COMPLEX):
-            assert recovery_threshold(as_spectrum(spectrum), field.beta) == pytest.approx(known[field], abs=1e-3)
+        for field in (REAL, COMPLEX, REAL_SIGNAL):
+            expected = recovery_threshold(as_spectrum(spectrum), field.beta) / field.fold
+            assert expected == pytest.approx(known[field], abs=1e-3)
+
+
+@pytest.mark.parametrize(("alpha", "recovers"), [(1.11, False), (1.15, True)])
+def test_a_real_signal_behind_orthogonal_columns(alpha, recovers):
+    """State evolution, all eigenvalues being alpha, each belief about a measurement counting twice."""
+    g1 = 1.02
+    for _ in range(3000):
+        g2 = channel_precision(g1, 2)
+        g1 = min(2 * g2 * alpha + 1 - g2, 1e8)
+    assert (g1 > 1e7) == recovers == (alpha > theory.critical_alpha(spectrum="orthogonal", field="real signal"))
+
+
+def test_a_real_signal_of_which_too_little_is_measured():
+    rng = np.random.default_rng(0)
+    A, x0 = rng.standard_normal((2, 101, 100)), rng.standard_normal(100)
+    (line,) = poor_prospects(Instance(A[0] + 1j * A[1], np.abs((A[0] + 1j * A[1]) @ x0), real=True))
+    assert "needs M/N above 1.01, and has" in line.replace(" for message passing", "")
 
 
 @pytest.mark.parametrize("kind", ["toeplitz", "spectrum", "orthogonal"])

@@ -127,8 +127,8 @@ class Matrix(Protocol):
     def apply(self, x: Array) -> Array:
         """`A x` in float64; of one vector, or of each row of a stack."""
 
-    def apply_transposed(self, z: Array) -> Array:
-        """`A^T z` in float64, likewise."""
+    def apply_transposed(self, z: Array, spare: bool = False) -> Array:
+        """`A^T z` in float64, likewise; spare: z may be overwritten."""
 
     def density(self) -> Array:
         """Share of the entries that are not zero, as far as that can be told."""

@@ -12,7 +12,7 @@ Array = Any
 """An array of NumPy, or of JAX, of which mypy is not asked to know."""
 
 
-BLOCK = 1 << 14
+BLOCK = 1 << 12
 """Entries that stay in cache, with what is made of them in between."""
 LARGE = 1 << 20
 """Bytes of an array for which a GPU is given memory to write to."""
@@ -35,6 +35,8 @@ def squared(array: Array) -> Array:
 
 def inner(one: Array, other: Array) -> Array:
     """`Re(a^H b)`, of two vectors, or of each row of stacks: the product in which complex numbers are pairs."""
+    if namespace(one) is np and np.ndim(one) and np.ndim(other):
+        return np.vecdot(one, other).real  # takes no memory
     return (one.conj() * other).real.sum(axis=-1)
 
 
@@ -46,20 +48,23 @@ def like(array: Array, numbers: Array) -> Array:
 def by_blocks(function: Callable[..., Any], first: Array, *others: Array, spare: bool = False) -> Any:
     """`function(first, *others)`, which takes vectors entry by entry; numbers are taken as they are.
 
-    Of long vectors of NumPy in blocks that stay in cache, so that nothing in between takes memory. spare: the first may
-    be overwritten by what is returned.
+    Of long vectors of NumPy in blocks that stay in cache, so that nothing in between takes memory. What it returns are
+    vectors, and numbers that add up from block to block. spare: the first may be overwritten by what is returned.
     """
     if namespace(first) is not np or np.ndim(first) != 1 or np.size(first) <= 2 * BLOCK:
         return function(first, *others)
-    found: list[NDArray[Any]] = []
+    found: list[Any] = []
     for start in range(0, first.size, BLOCK):
         part = slice(start, start + BLOCK)
         own = function(first[part], *(other[part] if np.ndim(other) else other for other in others))
         parts = own if isinstance(own, tuple) else (own,)
         if not found:
-            found = [first] if spare else [np.empty(first.size, one.dtype) for one in parts]
-        for whole, one in zip(found, parts, strict=True):
-            whole[part] = one
+            found = [(first if spare else np.empty(first.size, one.dtype)) if np.ndim(one) else 0.0 for one in parts]
+        for k, one in enumerate(parts):
+            if np.ndim(one):
+                found[k][part] = one
+            else:
+                found[k] = found[k] + one
     return tuple(found) if isinstance(own, tuple) else found[0]
 
 

@@ -29,12 +29,12 @@ def before(v: Array, g: Array, powers: Array) -> tuple[Array, Array]:
     return tau, 1 / (1 / tau + g)
 
 
-def told(variance: Array, tau: Array) -> tuple[Array, Array]:
-    """g, and the variance that it leaves of tau: from the variance of each measurement once its y is seen."""
+def told(share: Array, tau: Array) -> tuple[Array, Array]:
+    """g, and the variance that it leaves of tau: from the mean share of tau that is left once every y is seen."""
     if tau.ndim == 0:
-        V = variance.mean()
+        V = share * tau
         return 1 / V - 1 / tau, V
-    g = _root(0 * tau + 1, tau, 1 / (variance / tau).mean())
+    g = _root(0 * tau + 1, tau, 1 / share)
     return g, tau / (1 + g * tau)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from phaselect.equations.arrays import Array, like, namespace, squared
+from phaselect.equations.arrays import Array, by_blocks, like, namespace, squared
 from phaselect.equations.fields import REAL, Field
 from phaselect.equations.lanczos import Eigenvalues, quadrature
 from phaselect.equations.least_squares import ConjugateGradients, Linear, nothing_seen
@@ -44,6 +44,11 @@ class GaussianNode(Protocol):
 
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
         """Of each x, the diagonal of `(fold g A^T A + Lam)^-1`; or their mean."""
+
+
+def mean_squared_change(old: Array, new: Array) -> Array:
+    """Of one vector into another."""
+    return by_blocks(lambda new, old: squared(new - old).sum(), new, old) / new.shape[-1]
 
 
 class NodeByGradients(NamedTuple):
@@ -80,7 +85,7 @@ class NodeByGradients(NamedTuple):
 
     def moved(self, old: Array, new: Array) -> Array:
         """Of what is kept."""
-        return squared(new - old).mean()
+        return mean_squared_change(old, new)
 
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
         """Their mean."""
@@ -105,6 +110,7 @@ class NodeByDiagonal(NamedTuple):
     def regress(self, target: Array, shift: Array, kept: Array, enough: Array) -> tuple[Array, Array]:
         """To all digits."""
         x = self.adjoint(target) / like(target, self.diagonal + shift)
+        del target  # its memory may serve for z
         return self.forward(x), x
 
     def signal(self, kept: Array) -> Array:
@@ -117,7 +123,7 @@ class NodeByDiagonal(NamedTuple):
 
     def moved(self, old: Array, new: Array) -> Array:
         """Of what is kept."""
-        return squared(new - old).mean()
+        return mean_squared_change(old, new)
 
     def variances(self, g: Array, Lam: Array, eigenvalues: Eigenvalues) -> Array:
         """Of each x."""

@@ -121,7 +121,7 @@ class _Rounds(NamedTuple):
 def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple[Fit, Spectrum]:
     """Solve all systems; mend: flip signs of the last target that are seen to be wrong."""
     xp, loops, finest = namespace(systems.x), linear.loops, len(linear.correct) - 1
-    goal = systems.tolerance * _norms(linear.adjoint(systems.target))
+    goal = systems.tolerance * norms(linear.adjoint(systems.target))
 
     def look(x: Array, target: Array, mending: Array) -> Fit:
         z, slope = linear.look(x, target)
@@ -134,10 +134,10 @@ def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple
         return Fit(x, z, xp.concatenate([target[:-1], last]), xp.concatenate([slope[:-1], back]))
 
     def enough(fit: Fit) -> Array:
-        return xp.maximum(goal, systems.enough(fit.x) * _norms(fit.slope))
+        return xp.maximum(goal, systems.enough(fit.x) * norms(fit.slope))
 
     def going(now: _Rounds) -> Array:
-        return (_norms(now.fit.slope) > enough(now.fit)) & ~now.held
+        return (norms(now.fit.slope) > enough(now.fit)) & ~now.held
 
     def unfinished(now: _Rounds) -> Array:
         return (now.rounds < ROUNDS) & going(now).any()
@@ -145,9 +145,9 @@ def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple
     def improve(now: _Rounds) -> _Rounds:
         old, on = now.fit, going(now)
         given = old.target - old.z, old.slope, xp.where(on, ENOUGH * enough(old), xp.inf), now.spectrum
-        step, spectrum = _correction(linear, now.level, given)
+        step, spectrum = correction(linear, now.level, *given)
         new = look(old.x + xp.where(on[:, None], step, 0.0), old.target, on[-1])
-        before, after = _norms(old.slope), _norms(new.slope)
+        before, after = norms(old.slope), norms(new.slope)
         behind = on & (new.target == old.target).all(axis=1) & ~(after <= enough(new))
         in_vain = (behind & ~(after < before))[:, None]
         pairs = zip((*old, *now.spectrum[:2]), (*new, *spectrum[:2]), strict=True)
@@ -163,8 +163,8 @@ def least_squares(linear: Linear, systems: Systems, mend: bool = False) -> tuple
     return found.fit, found.spectrum
 
 
-def _correction(linear: Linear, level: Array, given: tuple[Any, ...]) -> tuple[Array, Spectrum]:
-    """By the way of that level."""
+def correction(linear: Linear, level: Array, *given: Any) -> tuple[Array, Spectrum]:
+    """By the way of that level, given what that is (see `ConjugateGradients.__call__`)."""
     *rough, finest = (partial(correct, *given) for correct in linear.correct)
     choice = finest
     for k in reversed(range(len(rough))):
@@ -201,10 +201,11 @@ class ConjugateGradients(NamedTuple):
 
     def __call__(self, residual: Array, slope: Array, enough: Array, spectrum: Spectrum) -> tuple[Array, Spectrum]:
         """`(A^T A)^-1 slope`, to what is enough for each; slopes are brought to unit length, for low precision."""
-        xp = namespace(slope)
-        size = _norms(slope) + float(xp.finfo(slope.dtype).tiny)
-        b = (slope / size[:, None]).astype(self.dtype)
-        least = (xp.clip(enough / size, self.gain, 2.0) ** 2).astype(b.real.dtype)
+        xp, dtype = namespace(slope), slope.dtype
+        size = norms(slope) + float(xp.finfo(dtype).tiny)
+        slope = (slope / size[:, None]).astype(self.dtype)
+        power = inner(slope, slope)
+        least = (xp.clip(enough / size, self.gain, 2.0) ** 2).astype(power.dtype)
 
         def unfinished(now: _Descent) -> Array:
             return (now.steps < self.steps) & (now.power > least).any()
@@ -212,22 +213,25 @@ class ConjugateGradients(NamedTuple):
         def step(now: _Descent) -> _Descent:
             return self._step(now, now.power > least)
 
-        start = _Descent(0 * b, b, b, inner(b, b), spectrum, spectrum.left, xp.asarray(0))
+        start = _Descent(0 * slope, slope, 1 * slope, power, spectrum, spectrum.left, xp.asarray(0))
         with np.errstate(over="ignore", invalid="ignore"):  # where float32 has no room, float64 comes next
             end: _Descent = self.loops.until(unfinished, step, start)
         seen = end.spectrum._replace(steps=spectrum.steps + end.steps)
-        return size[:, None] * end.d.astype(slope.dtype), seen
+        return size[:, None] * end.d.astype(dtype), seen
 
     def _step(self, now: _Descent, on: Array) -> _Descent:
-        """What is off takes steps of length zero."""
-        xp = namespace(now.d)
+        """What is off takes steps of length zero. Vectors of NumPy are overwritten."""
+        xp, (d, residual, direction) = namespace(now.d), now[:3]
         tiny = float(xp.finfo(now.d.dtype).tiny)  # nothing is divided by zero, whatever A is
-        image = self.normal(now.direction, on)
-        length = xp.where(on, now.power / (inner(now.direction, image) + tiny), 0)[:, None]
-        residual = now.residual - length * image
+        image = self.normal(direction, on)
+        length = xp.where(on, now.power / (inner(direction, image) + tiny), 0)[:, None]
+        image *= length
+        residual -= image
         power = inner(residual, residual)
         turn = xp.where(on, power / (now.power + tiny), 0)[:, None]
-        d, direction = now.d + length * now.direction, residual + turn * now.direction
+        d += length * direction
+        direction *= turn
+        direction += residual
         left = xp.clip(now.spectrum.left - length * now.ahead * EIGENVALUES, -HUGE, HUGE)
         ahead = xp.clip(left + turn * now.ahead, -HUGE, HUGE)
         # `A^T A` seen along the directions is `B^T B`, and B has two entries per row: this is their sum, squared
@@ -247,5 +251,6 @@ def mended(v: Array, z: Array, n: int, unsure: Array) -> Array:
     return namespace(v).where((v * z < leverage * v**2) & (abs(v - z) > unsure), -v, v)
 
 
-def _norms(vectors: Array) -> Array:
+def norms(vectors: Array) -> Array:
+    """The length of each row of a stack."""
     return namespace(vectors).sqrt(squared(vectors).sum(axis=1))

@@ -18,12 +18,12 @@ Shape = tuple[int, ...]
 def masked_transforms(masks: Array, x: Array, pattern_shape: Shape) -> Array:
     """`FFT(mask_l * x)` for every mask, flat; of a flat x, or of each row of a stack."""
     lead, axes = x.shape[:-1], _last(pattern_shape)
-    behind = masks * x.reshape(*lead, 1, *masks.shape[1:])
+    x = masks * x.reshape(*lead, 1, *masks.shape[1:])  # behind the masks
     if namespace(masks) is np:
         threads = _threads()
-        z = scipy.fft.fftn(behind, pattern_shape, axes, norm="ortho", overwrite_x=True, workers=threads)
+        z = scipy.fft.fftn(x, pattern_shape, axes, norm="ortho", overwrite_x=True, workers=threads)
     else:
-        z = namespace(masks).fft.fftn(behind, pattern_shape, axes, norm="ortho")
+        z = namespace(masks).fft.fftn(x, pattern_shape, axes, norm="ortho")
     return z.reshape(*lead, len(masks) * prod(pattern_shape))
 
 

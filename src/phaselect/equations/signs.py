@@ -60,6 +60,11 @@ def mse_x(x0: Array, x: Array) -> Array:
     return squared(x0 - aligned).sum() / squared(x0).sum()
 
 
+def mse_y(y: Array, z: Array) -> Array:
+    """`mean (y - |z|)^2` of a vector z."""
+    return by_blocks(lambda z, y: ((y - abs(z)) ** 2).sum(), z, y) / y.shape[-1]
+
+
 def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[str, Array]:
     """m, O and mse_x of an estimate; nan where the truth is the number nan."""
     return {"m": overlap(x0, x), "O": sign_overlap(true_signs, signs), "mse_x": mse_x(x0, x)}
@@ -67,7 +72,7 @@ def against_truth(x0: Array, true_signs: Array, x: Array, signs: Array) -> dict[
 
 def estimate_columns(y: Array, x0: Array, signs: Array, x: Array, z: Array, lam: Array) -> dict[str, Array]:
     """Trace columns of an estimate x with its measurements `z = A x` (eq:energies); nan where the truth is."""
-    fit = by_blocks(lambda z, y: (y - abs(z)) ** 2, z, y).mean()
+    fit = mse_y(y, z)
     q1 = squared(x).mean()
     return {
         "mse_y": fit,
@@ -86,6 +91,9 @@ def excess(residual: Array, sizes: Array, rounding: Array) -> Array:
     be below the rounding of y, or a millionth of it.
     """
     xp = namespace(residual)
-    size = abs(residual)
-    worst = (size / xp.maximum(rounding * sizes, 1e-300)).max()
-    return xp.maximum(worst, 16 * xp.sqrt((size**2).mean()) / xp.maximum(rounding, 1e-6))
+
+    def units(residual: Array, sizes: Array) -> tuple[Array, Array]:
+        return abs(residual) / xp.maximum(rounding * sizes, 1e-300), squared(residual).sum()
+
+    each, power = by_blocks(units, residual, sizes)
+    return xp.maximum(each.max(), 16 * xp.sqrt(power / sizes.shape[-1]) / xp.maximum(rounding, 1e-6))

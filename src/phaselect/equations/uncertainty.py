@@ -61,7 +61,7 @@ def precision_of_data(
         g, p = now
         tau, _ = before(eigenvalues.mean_variance(g, Lam, m_rows), g, powers)
         p = belief_before(size, tau, y, nu, p, loops)
-        new, _ = told(measurement_posterior(p, tau, y, nu)[1], tau)
+        new, _ = told((measurement_posterior(p, tau, y, nu)[1] / tau).mean(), tau)
         return xp.maximum((1 - DAMPING) * new + DAMPING * g, LEAST), p
 
     return loops.repeat(ITERATIONS, step, (1 / nu, size))[0]

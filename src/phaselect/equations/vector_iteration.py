@@ -76,13 +76,14 @@ def vector_iteration(
     nu, rate = like(y, 1 / (2 * mu)), like(y, psi)
 
     def channel(z: Array, own: Array, h: Array, tau: Array, y: Array) -> tuple[Array, Array]:
-        return measurement_posterior(tau * (z / own - h), tau, y, nu)
+        mean, variance = measurement_posterior(tau * (z / own - h), tau, y, nu)
+        return mean, (variance / tau).sum()
 
     def told_back(mean: Array, V: Array, z: Array, own: Array, h: Array) -> Array:
         return (1 - rate) * (mean / V - (z / own - h)) + rate * h
 
-    mean, variance = by_blocks(channel, z, like(y, own), old.h, like(y, tau), y)
-    g, V = told(variance, tau)
+    mean, left = by_blocks(channel, z, like(y, own), old.h, like(y, tau), y)
+    g, V = told(left / m_rows, tau)
     g = xp.maximum((1 - psi) * g + psi * old.g, LEAST)
     h = by_blocks(told_back, mean, like(y, V), z, like(y, own), old.h, spare=True)
     if signal:

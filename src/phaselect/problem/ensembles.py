@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from phaselect.backends.host.in_memory import ENTRIES_LIMIT
+from phaselect.backends.host.by_products import ENTRIES_LIMIT
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, is_number, shortened
 from phaselect.base.errors import InputError

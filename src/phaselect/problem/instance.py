@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.backends.host.by_products import Operator
+from phaselect.backends.host.dense import Dense
 from phaselect.backends.host.fourier import MaskedFourier
-from phaselect.backends.host.in_memory import Dense, Operator
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError

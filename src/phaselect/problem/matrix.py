@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.backends.host.by_products import Operator, operator
+from phaselect.backends.host.dense import Dense
 from phaselect.backends.host.fourier import fourier
-from phaselect.backends.host.in_memory import Dense, Operator, operator
 from phaselect.backends.host.sparse import dense, sparse
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.errors import InputError

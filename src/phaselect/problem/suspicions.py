@@ -22,6 +22,8 @@ FEWEST, MOST = 50, 200_000
 """Fewer measurements give nothing away; of more, about so many are looked at."""
 CLIPPED, AT_LEAST, REPEATED = 0.01, 3, 0.1
 """Share of the measurements, and number, from which on equal maxima are clipped, unless so many others repeat too."""
+SAME = 1e-9
+"""Relative difference up to which measurements are the same."""
 FEW, FAR, ORDINARY = 0.02, 8.0, 0.5
 """Share of the measurements that may be outliers, root mean squares of the others that these are beyond, and the ratio
 that the others must have."""
@@ -38,7 +40,18 @@ def suspicions(problem: Instance) -> tuple[str, ...]:
     found = _intensities(y, norms, problem.matrix.field.beta)
     if not problem.normalised.matrix.solves_directly:  # Fourier transforms have bright spots of their own
         found = found or _outliers(y, norms, kept)
-    return tuple(filter(None, (found, _clipped(problem.y[kept]), _complex_in_name(problem))))
+    same = _all_the_same(y / norms)
+    return tuple(filter(None, (same or found, "" if same else _clipped(problem.y[kept]), _complex_in_name(problem))))
+
+
+def _all_the_same(u: Vector) -> str:
+    """Such data have no direction in which to look for x."""
+    if np.ptp(u) > SAME * u.max():
+        return ""
+    return (
+        "all measurements are the same, over the norms of their rows: a single entry of x would leave that, any of "
+        "them where entries of A have one magnitude; expected to fail, as nothing tells which"
+    )
 
 
 def _ratio(values: Vector) -> float:

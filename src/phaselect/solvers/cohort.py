@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.equations.arrays import in_memory
-from phaselect.equations.fields import REAL
 from phaselect.equations.lanczos import PROBES
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
 from phaselect.problem.streams import Purpose, random_signs, stream
 from phaselect.solvers.certificate.judge import data_seed, probes, thinned
-from phaselect.solvers.finish import Answer, Probe, Support, examine, examine_phases, take_as_it_is, truth, uncertainty
-from phaselect.solvers.phases import Locality
+from phaselect.solvers.endings import Ending, ending_of
+from phaselect.solvers.finish import Answer, Probe, take_as_it_is, truth, uncertainty
 from phaselect.solvers.protocol import Solver, Start
 
 Columns = dict[str, NDArray[Any]]
@@ -165,6 +164,11 @@ class Cohort:
         """How many."""
         return self.place.members(self.problem)
 
+    @property
+    def ending(self) -> Ending:
+        """What comes after the search."""
+        return ending_of(self.problem.field)
+
     def _call(self, function: Callable[..., Any], *own: Any, shared: Sequence[Any] = ()) -> Any:
         return self.place.call(function, [self.problem, *own], shared)
 
@@ -213,13 +217,12 @@ class Cohort:
 
     def examine(self, x: NDArray[Any]) -> Any:
         """What the certificate asks of A, given answers x."""
-        if self.problem.field == REAL:
-            return Support(*self.place.gathered(self._call(examine, self._probe())))
-        return Locality(*self.place.gathered(self._call(examine_phases, self.place.spread(x), self._probe())))
+        found = self._call(self.ending.examine, self.place.spread(x), self._probe())
+        return type(found)(*self.place.gathered(found))
 
     def _probe(self) -> Probe:
         """A random one for each."""
-        shape = self.problem.m_rows, self.problem.n, 2 if self.problem.field == REAL else 1
+        shape = self.problem.m_rows, self.problem.n, self.ending.points
         data = zip(*self.place.gathered(self._call(_some_data)), strict=True)
         found: Probe = self.place.spread([probes(data_seed(*own), *shape) for own in data])
         return found

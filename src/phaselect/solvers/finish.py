@@ -81,9 +81,8 @@ def take_as_it_is(problem: Normalised, x: Array) -> Answer:
     """An estimate that is not refined: a failure, or one of noisy data."""
     x = x.astype(problem.field.x, copy=False)
     z = problem.forward(x)
-    signs = by_blocks(signs_of, z)
-    residual = by_blocks(lambda z, signs, y: signs * y - z, z, signs, problem.y, spare=True)
-    return _answer(problem, x, signs, residual)
+    left = by_blocks(lambda z, y: y - abs(z), z, problem.y)
+    return _answer(problem, x, by_blocks(signs_of, z, spare=True), left)
 
 
 def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:
@@ -94,7 +93,8 @@ def settle_estimate(problem: Normalised, x: Array, probe: Probe | None) -> tuple
     x = x.astype(problem.field.x, copy=False)
     if problem.field != REAL:
         x, worth = refined(problem, x, WORTH_REFINING)
-        return take_as_it_is(problem, x), None if probe is None else locality(problem, x, probe.points[0], worth)
+        found = None if probe is None else locality(problem, x, probe.points[0], worth)
+        return take_as_it_is(problem, x), found
     given = take_as_it_is(problem, x)
     worth = given.fit < WORTH_REFINING
     better, support = _settled(problem, x, given.signs, probe, worth, mend=True)
@@ -188,7 +188,7 @@ def _settled(
 
 def _answer(problem: Normalised, x: Array, signs: Array, residual: Array) -> Answer:
     sizes = problem.magnitudes(x) + problem.y
-    return Answer(x, signs, by_blocks(squared, residual).mean(), excess(residual, sizes, problem.rounding))
+    return Answer(x, signs, squared(residual).mean(), excess(residual, sizes, problem.rounding))
 
 
 def _questions(problem: Normalised, probe: Probe) -> tuple[Systems, Array]:

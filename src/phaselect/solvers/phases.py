@@ -8,7 +8,7 @@ is solved instead are the equations `|A x| = y` themselves, by the method of Gau
 in the least-squares sense, by conjugate gradients; or by half of d, where that fits better. A measurement about as
 small as the error has no phase to go by, and would hold up the others: equations have weights
 `1/sqrt(1 + (u/|A x|)^2)`, with a u that falls as x improves. Where a device has fast products of few digits d is made
-with those, and what is left of y in double precision.
+with those, as long as that gains something, and what is left of y in double precision.
 
 The left-hand side is the derivative of the magnitudes. It does not see `d = i x`, the turn of all phases; where it sees
 everything else, no x close by fits as well. That is asked of a random point, which must be found again from its image.
@@ -17,11 +17,20 @@ everything else, no x close by fits as well. That is asked of a random point, wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from phaselect.equations.arrays import Array, by_blocks, inner, is_complex, namespace
-from phaselect.equations.least_squares import GAIN, HUGE, ConjugateGradients, Linear, Systems, least_squares
-from phaselect.equations.signs import random_in, signs_of
+from phaselect.equations.least_squares import (
+    ENOUGH,
+    GAIN,
+    ConjugateGradients,
+    Linear,
+    correction,
+    norms,
+    nothing_seen,
+)
+from phaselect.equations.signs import mse_y, random_in, signs_of
 from phaselect.problem.normalised import Normalised
 
 ROUNDS = 20
@@ -32,7 +41,7 @@ UNSURE = 30.0
 ALL_DIGITS = 2.0
 """What is left where there are no more digits, root mean square, over the rounding of the data."""
 STUCK = 0.5
-"""A round that leaves more than this of the mean squared misfit was the last."""
+"""A round that leaves more than this, of the mean squared misfit, or of a gradient, was the last of its precision."""
 STEPS = 2000
 """Of conjugate gradients in a round."""
 INVISIBLE = 1e-6
@@ -55,8 +64,18 @@ class Locality(NamedTuple):
 class _Round(NamedTuple):
     x: Array
     misfit: Array
-    before: Array
+    level: Array  # of the precision, from rough to fine, and beyond when there is nothing to gain
     rounds: Array
+
+
+class _Missing(NamedTuple):
+    point: Array  # what is missing of it
+    slope: Array
+    goal: Array  # for the length of the slope
+    typical: Array  # what the derivative makes of a random direction
+    level: Array
+    rounds: Array
+    steps: Array
 
 
 def tangent(problem: Normalised, x: Array, unsure: Array | float = 0.0) -> tuple[Linear, Array]:
@@ -72,23 +91,27 @@ def tangent(problem: Normalised, x: Array, unsure: Array | float = 0.0) -> tuple
     left = by_blocks(lambda z, y: weight(z) * (y - abs(z)), z, problem.y)
     signs = by_blocks(lambda z, scale: scale * weight(z) * signs_of(z), z, problem.scale, spare=True)
 
-    def products(matrix: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    def products(matrix: Any) -> tuple[Callable[[Any], Any], ...]:
         own = signs.astype(matrix.field.z, copy=False)
 
         def forward(d: Array) -> Array:
-            return _rows(lambda z: by_blocks(lambda z, own: (own.conj() * z).real, z, own), matrix.apply(d))
+            return by_blocks(lambda z, own: (own.conj() * z).real, matrix.apply(d), own)
 
         def adjoint(r: Array) -> Array:
-            return matrix.apply_transposed(own * r)
+            return matrix.apply_transposed(own * r, spare=True)
 
-        return forward, adjoint
+        def normal(d: Array) -> Array:
+            return matrix.apply_transposed(
+                by_blocks(lambda z, own: (own.conj() * z).real * own, matrix.apply(d), own, spare=True), spare=True
+            )
+
+        return tuple(partial(_rows, one) for one in (forward, adjoint, normal))
 
     def gradients(matrix: Any) -> Any:
-        forward, adjoint = products(matrix)
-        dtype = matrix.field.x
-        return ConjugateGradients(lambda p, on: adjoint(forward(p)), dtype, GAIN[dtype], STEPS, problem.loops)
+        normal, dtype = products(matrix)[2], matrix.field.x
+        return ConjugateGradients(lambda p, on: normal(p), dtype, GAIN[dtype], STEPS, problem.loops)
 
-    forward, adjoint = products(matrix)
+    forward, adjoint, _ = products(matrix)
 
     def look(d: Array, target: Array) -> tuple[Array, Array]:
         image = forward(d)
@@ -100,63 +123,91 @@ def tangent(problem: Normalised, x: Array, unsure: Array | float = 0.0) -> tuple
 
 def _rows(function: Callable[[Any], Any], stack: Array) -> Array:
     """The function of a vector, or of each row of a stack."""
-    return function(stack) if stack.ndim == 1 else namespace(stack).stack([function(row) for row in stack])
+    if stack.ndim == 1 or len(stack) == 1:
+        return function(stack) if stack.ndim == 1 else function(stack[0])[None]
+    return namespace(stack).stack([function(row) for row in stack])
 
 
 def refined(problem: Normalised, x: Array, poor: float) -> tuple[Array, Array]:
     """x to all digits that the data have, unless its mse_y is poor; and was it worth it?"""
     xp = namespace(problem.y)
 
-    def misfit(z: Array) -> Array:
-        return by_blocks(lambda z, y: (y - abs(z)) ** 2, z, problem.y).mean()
+    def misfit(x: Array) -> Array:
+        return mse_y(problem.y, problem.forward(x))
 
     def unfinished(now: _Round) -> Array:
         left = now.misfit > (ALL_DIGITS * problem.rounding) ** 2
-        return worth & (now.rounds < ROUNDS) & (now.misfit < STUCK * now.before) & left
+        return worth & left & (now.rounds < ROUNDS) & (now.level < _levels(problem))
 
     def improve(now: _Round) -> _Round:
         error = xp.sqrt(now.misfit)
         tolerance = xp.maximum(error, problem.rounding / error).clip(0.0, ROUGHEST)
         linear, left = tangent(problem, now.x, UNSURE * error)
-        step = least_squares(linear, Systems(left[None], 0 * now.x[None], tolerance[None]))[0].x[0]
-        whole, half = misfit(problem.forward(now.x + step)), misfit(problem.forward(now.x + step / 2))
+        left = linear.adjoint(left)[None]
+        given = None, left, ENOUGH * tolerance * norms(left), nothing_seen(left)
+        step = correction(linear, now.level, *given)[0][0]
+        whole, half = misfit(now.x + step), misfit(now.x + step / 2)
         best = xp.minimum(whole, half)
         x = now.x + xp.where(best < now.misfit, xp.where(whole <= half, 1.0, 0.5), 0.0) * step
-        return _Round(x, xp.minimum(best, now.misfit), now.misfit, now.rounds + 1)
+        level = now.level + ~(best < STUCK * now.misfit)
+        return _Round(x, xp.minimum(best, now.misfit), level, now.rounds + 1)
 
-    first = misfit(problem.forward(x))
+    first = misfit(x)
     worth = first < poor
-    start = _Round(x, first, xp.asarray(xp.inf), xp.asarray(0))
-    end: _Round = problem.loops.until(unfinished, improve, start)
+    end: _Round = problem.loops.until(unfinished, improve, _Round(x, first, xp.asarray(0), xp.asarray(0)))
     return end.x, worth
+
+
+def _levels(problem: Normalised) -> int:
+    """In how many precisions a step can be made."""
+    return 1 if problem.matrix.rough is problem.matrix else 2
 
 
 def locality(problem: Normalised, x: Array, point: Array, worth: Array) -> Locality:
     """Asked with a random point; where it is not worth it, nothing is."""
-    xp, accuracy = namespace(problem.y), problem.matrix.accuracy
-    linear = tangent(problem, x)[0]
+    xp, accuracy, linear = namespace(problem.y), problem.matrix.accuracy, tangent(problem, x)[0]
+    finest: Any = linear.correct[-1]
 
     def but_for_the_turn(d: Array) -> Array:
         if not is_complex(x):
             return d
         return d - 1j * x * (inner(1j * x, d) / xp.maximum(inner(x, x), 1e-300))
 
-    def missed(d: Array) -> Array:
-        missing = but_for_the_turn(d - point)
-        return xp.sqrt(inner(missing, missing))
+    def slope(d: Array) -> Array:
+        return finest.normal(d[None], None)[0]
 
-    def enough(d: Array) -> Array:
-        return accuracy.null / (missed(d) + 1e-300)
+    def length(d: Array) -> Array:
+        return xp.sqrt(inner(d, d))
 
-    point = but_for_the_turn(random_in(problem.field.x, xp.asarray(point, dtype="float64")))
-    image = linear.forward(point[None])
-    tolerance = xp.where(worth, accuracy.exact, HUGE)[None]
-    fit, spectrum = least_squares(linear, Systems(image, 0 * point[None], tolerance, enough))
-    distance, seen = missed(fit.x[0]), xp.sqrt(inner(fit.z[0] - image[0], fit.z[0] - image[0]))
-    typical = xp.sqrt(inner(image[0], image[0]) / xp.maximum(inner(point, point), 1e-300))
-    blind = seen < INVISIBLE * distance * typical
+    def unfinished(now: _Missing) -> Array:
+        left = (length(now.point) > accuracy.null) & (length(now.slope) > now.goal)
+        return worth & left & (now.rounds < ROUNDS) & (now.level < _levels(problem))
+
+    def improve(now: _Missing) -> _Missing:
+        before = length(now.slope)
+        enough = ENOUGH * xp.maximum(now.goal, accuracy.null / length(now.point) * before)
+        given = None, now.slope[None], enough[None], nothing_seen(now.slope[None])
+        step, spectrum = correction(linear, now.level, *given)
+        missing = but_for_the_turn(now.point - step[0])
+        left = slope(missing)
+        after = length(left)
+        missing, left = (xp.where(after < before, new, old) for new, old in ((missing, now.point), (left, now.slope)))
+        level = now.level + ~(after <= STUCK * before)
+        return _Missing(missing, left, *now[2:4], level, now.rounds + 1, now.steps + spectrum.steps)
+
+    def all_missing(point: Array) -> _Missing:
+        left, zero = slope(point), xp.asarray(0)
+        typical = xp.sqrt(inner(point, left) / xp.maximum(inner(point, point), 1e-300))
+        return _Missing(point, left, accuracy.exact * length(left), typical, zero, zero, zero)
+
+    drawn = xp.asarray(point, dtype="float64")
+    end: _Missing = problem.loops.until(
+        unfinished, improve, all_missing(but_for_the_turn(random_in(problem.field.x, drawn)))
+    )
+    distance = length(end.point)
     unique = distance < accuracy.null  # a direction that is not seen has a share of about one in the point
-    return Locality(unique, blind & ~unique, xp.asarray(worth), spectrum.steps)
+    blind = length(linear.forward(end.point)) < INVISIBLE * distance * end.typical
+    return Locality(unique, blind & ~unique, xp.asarray(worth), end.steps)
 
 
 def in_words(found: Any, m_rows: int, n: int, complex_x: bool) -> str:

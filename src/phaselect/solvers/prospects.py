@@ -10,14 +10,15 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, namespace
-from phaselect.equations.fields import COMPLEX, REAL
+from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.equations.lanczos import PROBES, Eigenvalues
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import likeness
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, random_signs, stream
 
-OF_IID, HIGHEST = {REAL: 1.1284, COMPLEX: 2.0267}, {REAL: 1.584, COMPLEX: 2.264}
+OF_IID = {REAL: 1.1284, COMPLEX: 2.0267, REAL_SIGNAL: 1.0134}
+HIGHEST = {REAL: 1.584, COMPLEX: 2.264, REAL_SIGNAL: 1.132}
 """Thresholds of independent entries, and of orthogonal columns, which no other spectrum exceeds."""
 LARGE, LARGER = 100, 400
 """Unknowns from which on a threshold tells what to expect; and from which on it is worth half a second to find it."""
@@ -30,7 +31,7 @@ SMALLEST = 1e-12
 def poor_prospects(problem: Instance) -> tuple[str, ...]:
     """Why message passing on exact data is expected to fail, if it is."""
     field = problem.matrix.field
-    if field not in HIGHEST or not 1 < problem.alpha < HIGHEST[field]:
+    if not 1 < problem.alpha < HIGHEST[field]:
         return ()
     if problem.n < LARGE or problem.noise is not None:
         return ()
@@ -56,7 +57,8 @@ def threshold(problem: Instance) -> float:
 
     rng = stream(0, Purpose.TRACE, own.n)
     probes = random_signs(rng, own.n, PROBES)
-    return recovery_threshold(as_spectrum(quantiles(own.compiled(eigenvalues)(own, probes))), own.field.beta)
+    needed = recovery_threshold(as_spectrum(quantiles(own.compiled(eigenvalues)(own, probes))), own.field.beta)
+    return needed / own.field.fold
 
 
 def eigenvalues(problem: Normalised, probes: Array) -> Eigenvalues:

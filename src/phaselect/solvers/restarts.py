@@ -14,13 +14,12 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError, TooLarge, Unsuitable
-from phaselect.equations.fields import REAL
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
-from phaselect.solvers.certificate.judge import fits_exactly, judge, judge_phases
-from phaselect.solvers.certificate.polish import polished, worth_polishing
+from phaselect.solvers.certificate.judge import fits_exactly
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.company import Company
+from phaselect.solvers.endings import member
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.loop import Loop
 from phaselect.solvers.outcome import Attempt, Outcome, Seen, Tried, stages_of
@@ -140,12 +139,12 @@ class Search:
             try:
                 answers, support = finished(cohort, found, self.exact)
                 if self.exact:
-                    answers = polish(cohort, self._or_as_given(cohort, answers, attempt))
+                    answers = cohort.ending.polish(cohort, self._or_as_given(cohort, answers, attempt))
                     support = examined(cohort, answers, support)
-            except KeyboardInterrupt:  # only these few steps were left, if signs are known: a second one gets through
+            except KeyboardInterrupt:  # where only these few steps were left: a second one gets through
                 interrupted = True
-                answers, support = finished(cohort, found, self.exact and cohort.problem.field == REAL)
-            truths, ys = cohort.truth(answers), cohort.measurements() if cohort.problem.field == REAL else None
+                answers, support = finished(cohort, found, self.exact and cohort.ending.at_once)
+            truths, judged = cohort.truth(answers), cohort.ending.judge(cohort, answers, support)
             levels = np.array([self.company.noise_levels[k] for k in part])
             unknown = self.exact or attempt.solver.takes_few  # another prior has another spread
             spreads = None if unknown else cohort.uncertainty(answers.x, levels)
@@ -153,8 +152,8 @@ class Search:
             return [
                 Outcome(
                     attempt=attempt,
-                    answer=(own := Answer(*(values[k] for values in answers))),
-                    judged=_judged(cohort, k, ys, own, support),
+                    answer=member(answers, k),
+                    judged=judged[k],
                     ended=Ended.INTERRUPTED if interrupted else history.ended or Ended.SCHEDULE,
                     rows=history.rows,
                     truth={name: float(values[k]) for name, values in truths.items() if np.isfinite(values[k])},
@@ -228,7 +227,7 @@ def finished(cohort: Cohort, found: Sequence[Any], exact: bool) -> tuple[Answer,
     """
     if any(one is None for one in found):
         return cohort.take_as_it_is(cohort.backprojection()), None
-    candidates = np.stack(found)
+    candidates = found[0][None] if len(found) == 1 else np.stack(found)
     candidates = candidates if np.isfinite(candidates).all() else np.nan_to_num(candidates)
     return cohort.settle(candidates) if exact else (cohort.take_as_it_is(candidates), None)
 
@@ -238,31 +237,10 @@ def _beside(keep: Vector, values: Vector) -> Vector:
     return keep.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def polish(cohort: Cohort, answers: Answer) -> Answer:
-    """Answers that all but fit are computed to all digits: conjugate gradients may have ended too early."""
-    if cohort.problem.m_rows <= cohort.problem.n or cohort.problem.field != REAL:
-        return answers  # all digits of what? many x fit; and phases have all digits already
-    better = Answer(*map(np.array, answers))  # what comes from a device cannot be written to
-    for k in np.flatnonzero(worth_polishing(answers) & ~fits_exactly(answers)):
-        own = Answer(*(values[k] for values in answers))
-        for values, value in zip(better, polished(cohort.member(int(k)), own), strict=True):
-            values[k] = value
-    return better
-
-
 def examined(cohort: Cohort, answers: Answer, support: Any) -> Any:
     """What the certificate asks of A; asked now, if an answer fits that did not come from what was settled."""
     asked = False if support is None else support.asked
     return cohort.examine(answers.x) if (fits_exactly(answers) & ~np.asarray(asked)).any() else support
-
-
-def _judged(cohort: Cohort, k: int, ys: Any, answer: Answer, support: Any) -> Judged:
-    own = None
-    if support is not None and fits_exactly(answer):
-        own = type(support)(*(values[k] for values in support))
-    if cohort.problem.field != REAL:
-        return judge_phases(answer, own)
-    return judge(lambda: cohort.member(k), ys[k], answer, own, cohort.problem.all_digits)
 
 
 def adopted(solver: Solver, fresh: Any, given: Any) -> Any:

@@ -177,7 +177,12 @@ def check_rows(m_rows: int, n: int, few: bool, field: Field) -> None:
 
 
 def starting_point(problem: Instance, init: Any, name: str, state_type: type | None) -> tuple[Start | None, Any]:
-    """The user's starting point, or a state to go on from; signs come with their back-projection, x with its signs."""
+    """The user's starting point, or a state to go on from; signs come with their back-projection, x with its signs.
+
+    Of a single unknown the signs are known.
+    """
+    if init is None and problem.n == 1:
+        init = problem.units.x_scale * np.ones(1)
     if init is None:
         return None, None
     if state_type is not None and isinstance(init, state_type):

@@ -176,7 +176,7 @@ class VectorMessagePassing:
             if self.learns_noise:
                 noise = noise_learned(noise, old, z, new.v, problem.y, problem.powers, 1 / (2 * mu))
             change = node.moved(old.kept, new.kept).astype("float64")
-            bad = state.diverged | ~(by_blocks(squared, new.h).mean() < np.inf)
+            bad = state.diverged | ~(by_blocks(lambda h: squared(h).sum(), new.h) < np.inf)
             following = state._replace(beliefs=new, sweeps=state.sweeps + 1, mu=mu, lam=own, noise=noise, change=change)
             return loops.choose(bad, state._replace(diverged=bad), following)  # type: ignore[no-any-return]
 

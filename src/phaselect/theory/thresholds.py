@@ -36,6 +36,9 @@ MU_RANGE = (0.05, MU_MAX)
 RECOVERED, HIGH = 0.99, 0.9
 """Overlaps that count as having found the signal: at fixed product, and at fixed lam, which biases m away from 1."""
 
+REAL_SIGNAL = "real signal"
+"""The field of a real x behind a complex A."""
+
 
 def critical_alpha(
     product: float = 1.0,
@@ -48,7 +51,8 @@ def critical_alpha(
     """Smallest alpha at which an infinitely slow anneal at fixed `mu*lam = product` ends at the signal.
 
     spectrum: of A: "gaussian", "orthogonal" (columns), or the squared singular values of a matrix, in any units: the
-    eigenvalues of `A^T A/alpha` are kept while alpha varies. field: "real" or "complex", of A and x. prior: of x, as in
+    eigenvalues of `A^T A/alpha` are kept while alpha varies. field: "real" or "complex", of A and x, or "real signal"
+    for a real x behind a complex A, whose spectrum is that of `Re A^H A`. prior: of x, as in
     `evolution_with_prior`; one that is not Gaussian takes the place of the product, and is real.
     The uninformed branch is followed from mu = 0.5; bisection in alpha. At the matched product, 1, this is the
     threshold of Bayes-optimal message passing. Infinite where no anneal up to alpha = 1000 does.
@@ -57,7 +61,12 @@ def critical_alpha(
     '1.1285 1.5839'
     >>> f"{critical_alpha(field='complex'):.4f} {critical_alpha(spectrum='orthogonal', field='complex'):.4f}"
     '2.0267 2.2640'
+    >>> f"{critical_alpha(field='real signal'):.4f} {critical_alpha(spectrum='orthogonal', field='real signal'):.4f}"
+    '1.0134 1.1320'
     """
+    if field == REAL_SIGNAL:
+        # real and imaginary parts, one below the other, are 2M rows: the equations are those of a complex x at 2 M/N
+        return critical_alpha(product, spectrum=spectrum, field="complex", prior=prior, tolerance=tolerance) / 2
     check_positive("product", product)
     check_tolerance(tolerance)
     law, degrees, known = as_spectrum(spectrum), degrees_of_freedom(field), as_prior(prior)

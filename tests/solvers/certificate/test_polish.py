@@ -9,8 +9,8 @@ from phaselect.problem.ensembles import as_batch
 from phaselect.solvers.certificate.digits import cleaned
 from phaselect.solvers.certificate.polish import polished, worth_polishing
 from phaselect.solvers.cohort import Cohort, Together
+from phaselect.solvers.endings import polish_signs
 from phaselect.solvers.finish import EXACT, take_as_it_is
-from phaselect.solvers.restarts import polish
 
 rng = np.random.default_rng(0)
 
@@ -69,7 +69,7 @@ def test_members_of_a_batch_are_polished_one_by_one():
     cohort = Cohort(AMP(), stacked, Together(device))
     x0 = np.asarray(stacked.x0)
     answers = cohort.take_as_it_is(x0 * np.array([[1.0], [1 + 1e-9], [1 + 1e-2]]))
-    better = polish(cohort, answers)
+    better = polish_signs(cohort, answers)
     assert (answers.excess < EXACT).tolist() == [True, False, False]
     assert (better.excess < EXACT).tolist() == [True, True, False]
     np.testing.assert_array_equal(better.x[[0, 2]], answers.x[[0, 2]])

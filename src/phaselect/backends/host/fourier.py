@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import Operator, Stack
+from phaselect.backends.host.by_products import Operator
+from phaselect.backends.host.in_memory import Stack
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, squared
 from phaselect.equations.fields import REAL_SIGNAL, field_of
@@ -42,7 +43,10 @@ class MaskedFourier(Operator):
     def backproject(self, z: Stack, spare: bool = False) -> Stack:
         """`A^T z`; spare: z may be overwritten."""
         back = masked_transforms_adjoint(self.masks, z, self.pattern_shape, spare)
-        return np.asarray(self.field.of_x(self.gain * back))
+        back *= self.gain
+        return np.asarray(self.field.of_x(back))
+
+    apply_transposed = backproject
 
     def row_powers(self) -> Vector:
         """Squared norm of each row: all rows of a pattern have the same."""

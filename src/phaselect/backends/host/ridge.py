@@ -41,7 +41,8 @@ class SpectralCopies(NamedTuple):
 class SpectralRidge:
     """Left singular vectors `U` (M x rank) and squared singular values `s2` of the rows of A times scale.
 
-    The right singular vectors are not kept: `V diag(s) = A^T U` does their work without an N x N array.
+    The right singular vectors are not kept: `V diag(s) = A^T U` does their work without an N x N array. Of complex
+    data, of which there are no signs to move, products and estimates alone are asked for.
     """
 
     U: Stack
@@ -66,14 +67,14 @@ class SpectralRidge:
     @cached_property
     def leverage(self) -> Vector:
         """`sum_k U_ik^2`, the diagonal of K at lam = 0."""
-        return np.asarray(squared(self.U).sum(axis=1))
+        return np.asarray((self.U**2).sum(axis=1))
 
     @cached_property
     def signal(self) -> Vector:
         """`U^T A x0 / |x0|^2`: coordinates of the true signed measurements; nan if x0 is, of which A is not asked."""
         if not np.isfinite(self.x0).all():
             return np.full(self.rank, np.nan)
-        return self.coordinates(self.forward(self.x0)) / float(np.sum(squared(self.x0)))
+        return self.coordinates(self.forward(self.x0)) / float(np.sum(self.x0**2))
 
     def coordinates(self, v: Stack) -> Stack:
         """`c = U^T v` for one signed measurement vector, or for each row of a stack of them."""
@@ -183,8 +184,8 @@ class SpectralRidgeAt:
     def _regressed(self, c: Stack, power: Any) -> Regressed:
         s2, w = self.ridge.s2, self.ridge.weights(self.lam)
         norm = s2 / (s2 + self.lam / 2) ** 2
-        fitted, lowered, length = np.moveaxis(squared(c) @ np.stack([self._explained, w, norm], axis=1), -1, 0)
-        along = c @ (self.ridge.signal / (s2 + self.lam / 2)).conj()
+        fitted, lowered, length = np.moveaxis(c**2 @ np.stack([self._explained, w, norm], axis=1), -1, 0)
+        along = c @ (self.ridge.signal / (s2 + self.lam / 2))
         return Regressed(power - fitted, power - lowered, length, along)
 
     def copies(self, signs: NDArray[Any]) -> SpectralCopies:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import ACCURACY, ComplexDense, Dense, InMemory, Operator, Stack
+from phaselect.backends.host.by_products import Operator
+from phaselect.backends.host.dense import CompiledDense, Dense
+from phaselect.backends.host.in_memory import ACCURACY, Stack
 from phaselect.backends.host.nonzeros import nonzeros_of
 from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError
@@ -125,13 +127,6 @@ class MostlyZeros(Dense):
         """Two products."""
         return self._copy.with_message_pass(scale, powers, y, close, use)
 
-    _look = InMemory._look
-    _corrections = InMemory._corrections
-
-    def __reduce__(self) -> Any:
-        """Pickled without its SVD and its copy."""
-        return dense, (self.A,)
-
     def rows_kept(self, kept: NDArray[np.bool_]) -> Dense:
         """Some of the rows."""
         return dense(np.ascontiguousarray(self.A[kept]))
@@ -152,5 +147,5 @@ def sparse(A: Any, real: bool = False) -> Sparse:
 def dense(A: NDArray[Any], real: bool = False) -> Dense:
     """An array in memory, whichever products are faster; real: is x real, whatever A is?"""
     if A.dtype.kind == "c":
-        return ComplexDense(A, real=real)
-    return MostlyZeros(A) if np.count_nonzero(A) < FEW * A.size else Dense(A)
+        return Dense(A, real)
+    return MostlyZeros(A) if np.count_nonzero(A) < FEW * A.size else CompiledDense(A)

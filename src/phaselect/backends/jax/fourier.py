@@ -104,7 +104,7 @@ class DeviceFourier:
         own = (self.gain * x).astype(self.masks.dtype)
         return masked_transforms(self.masks, own, self.pattern_shape)
 
-    def apply_transposed(self, z: Array) -> Array:
+    def apply_transposed(self, z: Array, spare: bool = False) -> Array:
         """`A^T z`."""
         back = masked_transforms_adjoint(self.masks, z.astype(self.masks.dtype), self.pattern_shape)
         return self.field.of_x(self.gain * back)

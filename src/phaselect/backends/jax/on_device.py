@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.backends.host.in_memory import Dense
+from phaselect.backends.host.dense import Dense
 from phaselect.backends.host.sparse import dense
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.backends.jax import loops, random
@@ -104,7 +104,7 @@ class DeviceMatrix:
         """`A x` in float64."""
         return forward(self.A, x, self.field.z)[..., : self.rows]
 
-    def apply_transposed(self, z: Array) -> Array:
+    def apply_transposed(self, z: Array, spare: bool = False) -> Array:
         """`A^T z` in float64."""
         return self.field.of_x(adjoint(self.A, self._padded(z, self.A), self.field.z))
 

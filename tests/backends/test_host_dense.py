@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phaselect import Instance, gaussian_instance
-from phaselect.backends.host import in_memory
+from phaselect.backends.host import dense
 from phaselect.base import memory
 from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import examine, settle_estimate
@@ -15,14 +15,14 @@ N = 100
 @pytest.fixture
 def read(monkeypatch):
     """Every A is large; the dtypes that passes over it compute in."""
-    dtypes, residual_pass = [], in_memory.residual_pass
+    dtypes, residual_pass = [], dense.residual_pass
 
     def watched(A, scale, x, target):
         dtypes.append(str(x.dtype))
         return residual_pass(A, scale, x, target)
 
-    monkeypatch.setattr(in_memory, "LARGE", 0)
-    monkeypatch.setattr(in_memory, "residual_pass", watched)
+    monkeypatch.setattr(dense, "LARGE", 0)
+    monkeypatch.setattr(dense, "residual_pass", watched)
     return dtypes
 
 
@@ -86,7 +86,7 @@ def test_float32_sees_what_no_measurement_does(change, read):
 
 def test_no_copy_without_room(read, monkeypatch):
     problem = gaussian_instance(N, 1.3, seed=0)
-    monkeypatch.setattr(in_memory, "free_bytes", lambda: problem.A.nbytes / 2)
+    monkeypatch.setattr(dense, "free_bytes", lambda: problem.A.nbytes / 2)
     assert settled(problem)[1].full_rank
     assert set(read) == {"float64"}
     settled(Instance(problem.A.astype(np.float32), problem.y, problem.x0))  # takes no copy
