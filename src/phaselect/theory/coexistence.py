@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from phaselect.base.errors import TheoryError
-from phaselect.theory.branch import Branch
+from phaselect.base.tables import Table
 from phaselect.theory.continuation import (
     VANISHING,
     AnnealPath,
@@ -67,7 +67,7 @@ class PhaseDiagram(NamedTuple):
     lam: float
     alpha_merge: float
     alpha_recovery: float
-    lines: Branch
+    lines: Table
 
 
 def phase_diagram(
@@ -94,7 +94,8 @@ def phase_diagram(
             converged.append(False)
     columns = dict(zip(Transitions._fields, np.array(rows).reshape(-1, 3).T, strict=True))
     lines = {"alpha": np.array(alphas), **columns, "converged": np.array(converged, dtype=bool)}
-    return PhaseDiagram(lam, alpha_merge(lam), alpha_recovery(lam), lines)
+    table = Table(lines, shown=("alpha", *Transitions._fields))
+    return PhaseDiagram(lam, alpha_merge(lam), alpha_recovery(lam), table)
 
 
 def alpha_merge(lam: float = 0.0) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from phaselect.base.errors import InputError, TheoryError
-from phaselect.theory.branch import Branch
+from phaselect.base.tables import Table
 from phaselect.theory.cluster_points import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 from phaselect.theory.clusters import ClusterState
 from phaselect.theory.continuation import AnnealPath, anneal_path
@@ -110,7 +110,7 @@ def traps(
     *,
     product: float | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Branch:
+) -> Table:
     """Where single-flip annealing at fixed lam (0 if not given), or at fixed `mu*lam = product`, is trapped.
 
     One row per alpha. Columns: alpha, lam, product (nan: the other of the two is fixed). At m = 0, where an anneal that
@@ -131,7 +131,8 @@ def traps(
         rows.append(_trap(path))
     columns = {name: np.array([getattr(row, name) for row in rows]) for name in Trap._fields}
     fixed = {"lam": math.nan if lam is None else lam, "product": math.nan if product is None else product}
-    return {"alpha": np.array(alphas), **{name: np.full(len(alphas), it) for name, it in fixed.items()}, **columns}
+    same = {name: np.full(len(alphas), it) for name, it in fixed.items()}
+    return Table({"alpha": np.array(alphas), **same, **columns}, shown=("alpha", "mu_dynamical", "mse_y_dynamical"))
 
 
 class Trap(NamedTuple):
