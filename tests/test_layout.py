@@ -166,7 +166,7 @@ def test_public_names_are_documented(package):
 
 def test_examples_in_docstrings():
     names = [f"problem.{name}" for name in ("ensembles", "operators", "schedule")]
-    names += ["base.ranges", "base.tables", "cli.progress", "experiments.grid"]
+    names += ["base.ranges", "base.tables", "base.bars", "experiments.grid"]
     names += ["solvers.message_passing", "solvers.sign_lattice", "solvers.solve"]
     names += [f"theory.{name}" for name in ("branch", "saddle", "evolution", "bayes", "thresholds")]
     for name in names:
