@@ -67,6 +67,9 @@ def test_a_table_is_short_to_look_at():
         == "Table(3 rows x 5 columns, n 1 to 3, x 0.1 to 0.1, 1 row not converged: name, n, x, good, converged)"
     )
     assert repr(table()) == "Table(3 rows x 4 columns: name, n, x, good)"
+    assert repr(Table({name: np.zeros(1) for name in "abcdefghij"})).endswith(
+        "10 columns: a, b, c, d, e, f, g, ..., j)"
+    )
     assert repr(Table({})) == "Table(0 rows x 0 columns)"
     assert repr(known.where(n=7)).startswith("Table(0 rows x 5 columns, n unknown, x unknown")
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Columns = dict[str, NDArray[Any]]
 
+FEW = 8
+"""Names of columns that are shown; of more, the first ones and the last."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
@@ -73,7 +76,9 @@ class Table:
         if "converged" in self:
             lost = int(np.sum(self.columns["converged"] == 0))
             facts.append(f"{lost} row{'s' if lost > 1 else ''} not converged" if lost else "all converged")
-        return f"Table({', '.join(facts)}{': ' if self.columns else ''}{', '.join(self.columns)})"
+        names = list(self.columns)
+        names = names if len(names) <= FEW else [*names[: FEW - 1], "...", names[-1]]
+        return f"Table({', '.join(facts)}{': ' if names else ''}{', '.join(names)})"
 
     def plot(self, *names: str) -> Figure:
         """The columns of these names against the first of them, a panel for each; a matplotlib Figure.
