@@ -190,7 +190,7 @@ def test_public_names_are_documented(package):
 
 def test_examples_in_docstrings():
     names = [f"problem.{name}" for name in ("ensembles", "operators", "schedule")]
-    names += ["base.ranges", "base.tables", "cli.progress", "experiments.grid"]
+    names += ["base.ranges", "base.tables", "base.bars", "experiments.grid"]
     names += ["solvers.message_passing", "solvers.sign_lattice", "solvers.solve"]
     names += [f"theory.{name}" for name in ("branch", "saddle", "evolution", "bayes", "thresholds")]
     for name in names:
@@ -205,7 +205,7 @@ def test_the_wheel_has_all_of_the_package_and_nothing_else():
     shipped = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
     files = [path for path in (ROOT / "src" / "phaselect").rglob("*") if path.is_file()]
     assert shipped == {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
-    data = {"py.typed", "figures/print.mplstyle", "experiments/presets.toml", "report/page.css", "report/page.html"}
+    data = {"py.typed", "base/print.mplstyle", "experiments/presets.toml", "report/page.css", "report/page.html"}
     assert {f"phaselect/{name}" for name in data} <= shipped
 
 

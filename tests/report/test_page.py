@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from phaselect.base.style import panels
 from phaselect.base.tables import load_table
 from phaselect.cli.main import main
 from phaselect.figures import gallery
 from phaselect.figures.gallery import FIGURES
-from phaselect.figures.style import panels
 from phaselect.report.page import build_report
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"

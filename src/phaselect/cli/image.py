@@ -10,11 +10,11 @@ import numpy as np
 
 import phaselect
 from phaselect.base.errors import InputError
+from phaselect.base.style import SUFFIXES, save
 from phaselect.cli.console import check_writable, example, in_options, printed_warnings
 from phaselect.cli.interrupts import exit_code
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
-from phaselect.figures.style import SUFFIXES, save
 
 if TYPE_CHECKING:
     from phaselect.experiments.photograph import Photographed

@@ -1,4 +1,4 @@
-"""A live progress line on stderr, for the command line and for `progress=bar` in a script."""
+"""The progress bars of the command line, on stderr: they stop who goes on after an interrupt."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from phaselect.base.bars import Share, bar, duration
 from phaselect.cli.interrupts import check
 
 if TYPE_CHECKING:
@@ -20,31 +21,15 @@ LOG_SECONDS = 30.0
 
 
 @contextmanager
-def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
-    """A callback for `solve` or `run` that draws a bar; it vanishes at the end, and off a terminal it is silent.
+def progress_bar(console: Console | None = None, quiet: bool = False) -> Iterator[ProgressCallback]:
+    """The bar of `progress=True`."""
+    from phaselect.solvers.progress_bar import progress_bar as bar_of_a_search
 
-    with progress_bar() as bar:
-        result = phaselect.solve(A, y, progress=bar)
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description:9}"),
-        BarColumn(bar_width=30),
-        TextColumn("mu {task.fields[mu]:8.3g}  mse_y {task.fields[mse_y]:8.2e}"),
-        TimeElapsedColumn(),
-    )
-    console = console or Console(stderr=True)
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("starting", total=1.0, mu=0.0, mse_y=1.0)
+    with bar_of_a_search(console, quiet) as draw:
 
         def update(event: Progress) -> None:
             check()
-            bars.update(
-                task, description=event.solver, completed=min(event.fraction, 0.999), mu=event.mu, mse_y=event.mse_y
-            )  # full, it would stop its clock
+            draw(event)
 
         yield update
 
@@ -52,7 +37,7 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
 class WorkProgress(NamedTuple):
     """Two callbacks that move the same bar: `share`, from 0 to 1, and `runs`, for a sweep."""
 
-    share: Callable[[float], None]
+    share: Share
     runs: Callable[[SweepProgress], None]
 
 
@@ -60,25 +45,21 @@ class WorkProgress(NamedTuple):
 def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkProgress]:
     """A bar for work that is not one solver's; off a terminal, two lines per minute while a sweep runs."""
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
 
     console = console or Console(stderr=True)
-    columns = (TextColumn(title), BarColumn(bar_width=30), TimeElapsedColumn(), TextColumn("{task.description}"))
     last = -LOG_SECONDS
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("", total=1.0)
+    with bar(title, console) as move:
 
         def runs(event: SweepProgress) -> None:
             nonlocal last
-            bars.update(task, completed=event.done / event.total, description=describe(event))
+            move(event.done / event.total, title, left=describe(event))
             if not console.is_terminal and time.monotonic() - last >= LOG_SECONDS:
                 last = time.monotonic()
                 console.print(f"{title} {describe(event)}".strip(), soft_wrap=True, highlight=False)
 
         def share(done: float) -> None:
             check()
-            bars.update(task, completed=done)
+            move(done, title)
 
         yield WorkProgress(share, runs)
 
@@ -88,17 +69,3 @@ def describe(event: SweepProgress) -> str:
     failures = f", {event.failed} failed" if event.failed else ""
     rate = f", {event.rate:.3g} runs/s, {duration(event.seconds_left)} left" if event.rate else ""
     return f"{event.done} of {event.total} runs{failures}{rate}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    >>> duration(42), duration(4000), duration(float("inf"))
-    ('42 s', '67 min', 'unknown time')
-    """
-    if not seconds < float("inf"):
-        return "unknown time"
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.runs import one_thread
-from phaselect.experiments.success import students_half, success_table, timed_on_one_core
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -26,6 +22,10 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.runs import one_thread
+from phaselect.experiments.success import students_half, success_table, timed_on_one_core
+from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, counts
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.matrix_kinds import normal

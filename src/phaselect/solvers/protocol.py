@@ -21,16 +21,25 @@ from phaselect.solvers.verdict import Ended
 
 
 class Progress(NamedTuple):
-    """What a progress callback is told after each look at a run; of a batch, the median fit."""
+    """What a progress callback is told when an attempt begins, and after each look at it; of a batch, the median fit.
+
+    Stages, each with its solver, and the attempts of a stage are counted from 1; `attempts`: how many it may have.
+    """
 
     solver: str
     fraction: float  # of the schedule, 0 to 1
     mu: float
-    mse_y: float
+    mse_y: float  # nan when an attempt begins
     seconds: float
+    stage: int = 1
+    attempt: int = 1
+    attempts: int = 1
+    time_left: float = np.inf  # seconds of the time limit
 
 
 ProgressCallback = Callable[[Progress], None]
+ProgressOption = ProgressCallback | bool | None
+"""What a run takes: True is a bar."""
 
 
 class Start(NamedTuple):
@@ -71,7 +80,7 @@ class Runnable(Protocol):
         seed: Any = 0,
         init: Any = None,
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
         noise: Any = None,
     ) -> Result:
         """Run on one instance."""
@@ -167,7 +176,7 @@ class Solver(Protocol):
         seed: Any = 0,
         init: Any = None,
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
         noise: Any = None,
     ) -> Result:
         """Run on one instance; `run` of solvers/run.py."""
@@ -181,6 +190,6 @@ class Solver(Protocol):
         device: Any = None,
         dtype: str = "float32",
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
     ) -> list[Result]:
         """Run on many instances at once; `run_batch` of solvers/run.py."""

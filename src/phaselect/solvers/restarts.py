@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from phaselect.backends.interface import Vector
 from phaselect.base.errors import InputError, TooLarge, Unsuitable
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
+from phaselect.solvers import diary
 from phaselect.solvers.certificate.judge import fits_exactly
 from phaselect.solvers.cohort import Alone, Cohort
 from phaselect.solvers.company import Company
@@ -23,7 +25,7 @@ from phaselect.solvers.endings import member
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.loop import Loop
 from phaselect.solvers.outcome import Attempt, Outcome, Seen, Tried, stages_of
-from phaselect.solvers.protocol import ProgressCallback, Solver, Start
+from phaselect.solvers.protocol import Progress, ProgressCallback, Solver, Start
 from phaselect.solvers.result import Result, tabulate
 from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
 
@@ -77,6 +79,7 @@ class Search:
         refusal: Unsuitable | None = None
         for last in attempts:
             begun += 1
+            diary.begins(last, len(waiting))
             try:
                 for part, outcomes in self.company.in_cohorts(last.solver, waiting, self._attempt(last)):
                     cut = self._note(part, outcomes)
@@ -100,7 +103,9 @@ class Search:
             raise refusal
         more = cut is not None and next(attempts, None) is not None
         stopped = {k for k in waiting if more or len(self.ended[k]) < begun or self._was_cut(k)}
-        return [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]
+        results = [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]
+        diary.found(results)
+        return results
 
     def _attempts(self, stages: Iterable[Stage]) -> Iterator[Attempt]:
         """Every attempt of every stage; and a few more from elsewhere, while somebody has an answer that may have a
@@ -122,6 +127,7 @@ class Search:
 
     def _note(self, part: Sequence[int], outcomes: Sequence[Outcome]) -> Ended | None:
         """Keep what is better; tells whether the user interrupted."""
+        diary.ended(outcomes)
         for k, outcome in zip(part, outcomes, strict=True):
             self.sweeps[k] += outcome.sweeps
             self.seconds[k] += outcome.seconds
@@ -133,7 +139,8 @@ class Search:
     def _attempt(self, attempt: Attempt) -> Any:
         def run(cohort: Cohort, part: Sequence[int]) -> list[Outcome]:
             began = time.perf_counter()
-            loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, self.progress)
+            progress = self._progress_of(attempt)
+            loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, progress)
             histories = loop.run(lambda: self._first_state(cohort, attempt, part))
             found, interrupted = [history.found for history in histories], loop.interrupted
             try:
@@ -166,6 +173,15 @@ class Search:
             ]
 
         return run
+
+    def _progress_of(self, attempt: Attempt) -> ProgressCallback | None:
+        """What tells the user, too, which attempt it is and how much time is left."""
+        tell, number = self.progress, attempt.number + 1
+        if tell is None:
+            return None
+        known = max(number, 1 + attempt.solver.restarts)
+        place = partial(Progress._replace, stage=attempt.place + 1, attempt=number, attempts=known)
+        return lambda event: tell(place(event, time_left=self.deadline - time.perf_counter()))
 
     def _or_as_given(self, cohort: Cohort, answers: Answer, attempt: Attempt) -> Answer:
         """Where the user's own starting point fits better than what came of it, that is the answer."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
+from phaselect.base.files import reading
+from phaselect.base.tables import Table, frame
 from phaselect.problem.schedule import Schedule
+from phaselect.solvers.result_files import number, numbers, plain, read_record, write_record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Trace = dict[str, NDArray[Any]]
 """A table as named columns of equal length; `pandas.DataFrame(trace)` takes it as it is."""
@@ -51,6 +58,9 @@ MEANING = {
     Certificate.ENUMERATED: "unique up to its global sign: every other choice of signs was ruled out",
     Certificate.GENERAL_POSITION: "no other x fits, unless A was built against this one",
 }
+
+NEEDED = {"x", "signs", "status", "mse_y", "solver", "schedule", "seed", "reason", "noise", "warnings"}
+"""What is in every file that holds a result."""
 
 
 class StageRecord(NamedTuple):
@@ -121,50 +131,136 @@ class Result:
         more = self.reason if self.certificate is None else MEANING[self.certificate]
         return f"{self.status.value}{': ' if more else ''}{more}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None. The state is left out."""
-        return {
-            "solver": self.solver,
-            "status": self.status.name,
-            "message": self.message,
-            "certified": self.certified,
-            "certificate": self.certificate,
-            "reason": self.reason,
-            "warnings": list(self.warnings),
-            "log10_impostors": _plain(self.log10_impostors),
-            "mse_y": _plain(self.mse_y),
-            "sweeps": self.sweeps,
-            "seconds": self.seconds,
-            "seed": self.seed,
-            "schedule": self.schedule.to_dict(),
-            "stages": [{name: _plain(value) for name, value in one._asdict().items()} for one in self.stages],
-            "x": _list(self.x),
-            "x_std": None if self.x_std is None else self.x_std.tolist(),
-            "noise": _plain(self.noise) if np.ndim(self.noise) == 0 else np.asarray(self.noise).tolist(),
-            "noise_std": self.noise_std,
-            "rival": None if self.rival is None else _list(self.rival),
-            "signs": _list(self.signs) if self.signs.dtype.kind == "c" else self.signs.astype(int).tolist(),
-            "truth": {name: _plain(value) for name, value in self.truth.items()},
-            "trace": {name: [_plain(value) for value in column] for name, column in self.trace.items()},
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file, which appears whole or not at all.
+
+        .npz and .json hold all of it but the state, and `Result.load` reads them again; .csv, .npy and .mat hold x, and
+        but for .npy x_std where it is known.
+        """
+        write_record(path, self._record())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read a result that `save` wrote as .npz or .json; its state is None."""
+        record = read_record(path, NEEDED)
+        with reading(path):
+            return cls(**_restored(record))
+
+    def to_frame(self) -> Any:
+        """The trace as a `pandas.DataFrame`, a row per look at the run; needs pandas."""
+        return frame(self.trace)
+
+    def plot(self, theory: Mapping[str, NDArray[Any]] | Table | None = None) -> Figure:
+        """The trace against mu (sweeps, where mu stays the same) and x, with errors where known: a matplotlib Figure.
+
+        A notebook shows it; elsewhere `result.plot().savefig("run.png")`. theory: columns to draw behind the trace, as
+        those of `theory.follow`.
+        """
+        from phaselect.solvers.result_views import draw_result
+
+        columns = None if theory is None else dict(theory)
+        return draw_result(self.trace, self.x, self.x_std, self.rival, columns, self._title())
+
+    def _title(self) -> str:
+        return f"{self.solver}, {self.seconds:.3g} s: {self.status.name.lower().replace('_', ' ')}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a small table, and how mse_y went."""
+        from phaselect.solvers.result_views import html
+
+        return html(self._facts(), self.trace.get("mse_y", np.empty(0)))
+
+    def _facts(self) -> dict[str, str]:
+        """What there is to say, in a line each."""
+        noisy, kind = bool(np.any(self.noise)), "complex" if self.x.dtype.kind == "c" else "real"
+        spread = "" if self.noise_std is None else f" +- {self.noise_std:.2g}"
+        facts = {
+            "status": self.message,
+            "solver": f"{self.solver}, {self.sweeps:.6g} sweeps, {self.seconds:.3g} s, seed {self.seed}",
+            "x": f"{self.x.size} {kind} numbers from {self.signs.size} magnitudes",
+            "fit": f"mse_y = {self.mse_y:.3g}",
+            "noise": f"{np.mean(self.noise):.4g}{spread}" if noisy else "",
+            "x_std": "" if self.x_std is None else f"{np.sqrt(np.mean(self.x_std**2)):.4g}",
+            "rival": "" if self.rival is None else "another x that fits the data as well",
+            "truth": ", ".join(f"{name} = {value:.6g}" for name, value in self.truth.items()),
+            "warnings": "; ".join(self.warnings),
         }
+        return {name: text for name, text in facts.items() if text}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None, an infinite number "inf".
+
+        The state is left out.
+        """
+        record: dict[str, Any] = plain(self._record())
+        return record
 
     def to_json(self) -> str:
         """The result as a JSON text."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
+    def _record(self) -> dict[str, Any]:
+        """Everything but the state by name, and what follows from it, for who reads the file."""
+        return {
+            "solver": self.solver,
+            "status": self.status.name,
+            "message": self.message,
+            "certified": self.certified,
+            "certificate": None if self.certificate is None else self.certificate.value,
+            "reason": self.reason,
+            "warnings": list(self.warnings),
+            "log10_impostors": self.log10_impostors,
+            "mse_y": self.mse_y,
+            "sweeps": self.sweeps,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "schedule": vars(self.schedule),
+            "stages": [one._asdict() for one in self.stages],
+            "x": self.x,
+            "x_std": self.x_std,
+            "noise": np.asarray(self.noise)[()],
+            "noise_std": self.noise_std,
+            "rival": self.rival,
+            "signs": self.signs if self.signs.dtype.kind == "c" else self.signs.astype(np.int8),
+            "truth": dict(self.truth),
+            "trace": dict(self.trace),
+        }
 
-def _list(values: NDArray[Any]) -> list[Any]:
-    """Numbers, or pairs of them, real and imaginary part."""
-    plain = np.stack([values.real, values.imag], axis=-1) if values.dtype.kind == "c" else values
-    listed: list[Any] = plain.tolist()
-    return listed
+
+def _restored(record: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a result, from its record as it is read from a file."""
+    stages = record.get("stages", {})
+    signs = numbers(record["signs"])
+    return {
+        "x": numbers(record["x"]),
+        "signs": signs if signs.dtype.kind == "c" else signs.astype(np.float64),
+        "status": Status[record["status"]],
+        "certificate": _unless_none(Certificate, record.get("certificate")),
+        **{name: number(record.get(name)) for name in ("log10_impostors", "mse_y", "sweeps", "seconds")},
+        "trace": {name: numbers(column) for name, column in record.get("trace", {}).items()},
+        "solver": str(record["solver"]),
+        "schedule": Schedule.from_dict(record["schedule"]),
+        "seed": int(record["seed"]),
+        "truth": {name: number(value) for name, value in record.get("truth", {}).items()},
+        "reason": str(record["reason"]),
+        "rival": _unless_none(numbers, record.get("rival")),
+        "stages": tuple(map(_stage, stages.values() if isinstance(stages, dict) else stages)),
+        "noise": numbers(record["noise"]) if np.ndim(record["noise"]) else number(record["noise"]),
+        "noise_std": _unless_none(number, record.get("noise_std")),
+        "x_std": _unless_none(numbers, record.get("x_std")),
+        "warnings": tuple(map(str, record["warnings"])),
+    }
+
+
+def _unless_none(read: Callable[[Any], Any], stored: Any) -> Any:
+    return None if stored is None else read(stored)
+
+
+def _stage(stored: dict[str, Any]) -> StageRecord:
+    own = StageRecord(**stored)
+    return own._replace(attempts=int(own.attempts), mse_y=number(own.mse_y), seconds=number(own.seconds))
 
 
 def tabulate(rows: list[dict[str, float]]) -> Trace:
     """Rows of equal keys as columns."""
     return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
-
-
-def _plain(value: Any) -> float | int | None:
-    number = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(number, float) and not math.isfinite(number) else number
