@@ -531,7 +531,7 @@ def test_a_time_limit_that_cuts_the_restarts_is_told(monkeypatch):
     """Here a segment takes a second, of three per attempt and cohort; the first cohort has come to its end by then."""
     heard = []
     began = time.perf_counter()
-    clock = SimpleNamespace(perf_counter=lambda: began + len(heard))
+    clock = SimpleNamespace(perf_counter=lambda: began + sum(event.fraction > 0 for event in heard))
     for module in (loop, restarts):
         monkeypatch.setattr(module, "time", clock)
     found = run_batch(HOPELESS, PLAN[:30], progress=heard.append, time_limit=8.5)
@@ -540,12 +540,12 @@ def test_a_time_limit_that_cuts_the_restarts_is_told(monkeypatch):
 
 
 def interrupt_at(number):
-    """A progress callback that Ctrl-C meets at its so-many-th call."""
-    calls = []
+    """A progress callback that Ctrl-C meets at the so-many-th look."""
+    looks = []
 
-    def progress(_):
-        calls.append(None)
-        if len(calls) == number:
+    def progress(event):
+        looks.append(event.fraction > 0)  # not where an attempt begins
+        if looks[-1] and sum(looks) == number:
             raise KeyboardInterrupt
 
     return progress
@@ -644,7 +644,7 @@ def test_an_interrupt_ends_what_runs_one_by_one():
     solver = AlternatingMinimisation()
     heard = []
     first = solver.run(problems[0], seed=0, progress=heard.append)
-    found = solver.run_batch(problems, progress=interrupt_at(len(heard) + 1))
+    found = solver.run_batch(problems, progress=interrupt_at(len(heard)))  # the first look at the second
     assert first.certified
     same_results(found[:1], [first])
     assert [one.status for one in found[1:]] == [Status.INTERRUPTED] * 2
@@ -662,12 +662,14 @@ def test_truth_is_there_where_x0_is_known():
     assert np.isfinite(found[0].trace["m"]).all()
 
 
-def test_progress_is_told_after_each_segment():
+def test_progress_is_told_when_an_attempt_begins_and_after_each_segment():
     heard = []
-    run_batch(HOPELESS[:3], PLAN[:40], seeds=SEEDS[:3], progress=heard.append)
-    assert [one.solver for one in heard] == ["amp"] * 8
-    assert [one.fraction for one in heard] == pytest.approx([0.25, 0.5, 0.75, 1] * 2)
-    assert [one.mu for one in heard] == PLAN.mu[9:40:10].tolist() * 2
+    run_batch(HOPELESS[:3], PLAN[:40], seeds=SEEDS[:3], progress=heard.append, time_limit=1e3)
+    assert [one.solver for one in heard] == ["amp"] * 10
+    assert [one.fraction for one in heard] == pytest.approx([0, 0.25, 0.5, 0.75, 1] * 2)
+    assert [one.mu for one in heard] == [0, *PLAN.mu[9:40:10]] * 2
+    assert [(one.stage, one.attempt, one.attempts) for one in heard] == [(1, 1, 2)] * 5 + [(1, 2, 2)] * 5
+    assert all(one.seconds + one.time_left == pytest.approx(1e3, abs=0.1) for one in heard)
     assert all(later.seconds > earlier.seconds for earlier, later in pairwise(heard))
 
 

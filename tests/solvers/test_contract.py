@@ -234,11 +234,11 @@ def test_interrupt_returns_the_best_so_far(solver, schedule, problem, every_temp
 
     def interrupt(event):
         calls.append(event)
-        if len(calls) == 2:
+        if len(calls) == 3:  # the first tells that it begins
             raise KeyboardInterrupt
 
     result = solver.run(problem, schedule, progress=interrupt)
-    assert len(calls) == 2
+    assert len(calls) == 3
     assert result.status in (Status.INTERRUPTED, Status.RECOVERED)
     assert np.isfinite(result.x).all()
     assert len(result.trace["mu"]) == 2
@@ -294,7 +294,8 @@ def test_progress_is_reported(solver, schedule, problem, every_temperature):
     solver.run(problem, schedule, progress=events.append)
     fractions = [event.fraction for event in events]
     assert fractions == sorted(fractions)
-    assert 0 < fractions[0] <= fractions[-1] <= 1
+    assert 0 == fractions[0] < fractions[1] <= fractions[-1] <= 1
+    assert [np.isnan(event.mse_y) for event in events] == [True] + [False] * (len(events) - 1)
     assert {event.solver for event in events} == {solver.name}
 
 

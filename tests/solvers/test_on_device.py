@@ -166,12 +166,13 @@ def test_noisy_data_are_not_refined():
 def test_progress_time_limit_and_interrupt():
     device, heard = on_cpu(unsolvable(3)), []
     result = SOLVER.run(device, PLAN[:40], seed=3, progress=heard.append)
-    assert [one.fraction for one in heard] == pytest.approx([0.25, 0.5, 0.75, 1.0])
-    assert [one.mse_y for one in heard] == result.trace["mse_y"].tolist()
+    assert [one.fraction for one in heard] == pytest.approx([0, 0.25, 0.5, 0.75, 1.0])
+    assert [one.mse_y for one in heard[1:]] == result.trace["mse_y"].tolist()
     assert SOLVER.run(device, PLAN[:40], seed=3, time_limit=1e-3).status is Status.TIME_LIMIT
 
     def interrupt(progress):
-        raise KeyboardInterrupt
+        if progress.fraction > 0:
+            raise KeyboardInterrupt
 
     result = SOLVER.run(device, PLAN[:40], seed=3, progress=interrupt)
     assert (result.status, result.sweeps) == (Status.INTERRUPTED, 10)

@@ -43,10 +43,13 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compiles a function with `numba.njit(**options)`, and caches it on disk where there is a place for that."""
+    """Compiles a function with `numba.njit(**options)`, and caches it on disk where there is a place for that.
+
+    Other threads go on while it runs: that of a progress bar's clock, for one.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**options)(function)
+        dispatcher = numba.njit(**{"nogil": True} | options)(function)
         with suppress(RuntimeError):  # there is none
             dispatcher._cache = Cache(function)
         return dispatcher

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
 
 LOG_SECONDS = 30.0
 """How often a sweep without a terminal, as in a batch job, writes a line."""
+ALMOST = 0.999
+"""How full a bar gets: the clock of a full one stops, and there may be more to come."""
 
 
 @contextmanager
-def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
+def progress_bar(console: Console | None = None, quiet: bool = False) -> Iterator[ProgressCallback]:
     """A callback for `solve` or `run` that draws a bar; it vanishes at the end, and off a terminal it is silent.
+
+    It tells the stage of the search, the time, and what is left: of the time limit or, about, of the attempt.
 
     with progress_bar() as bar:
         result = phaselect.solve(A, y, progress=bar)
@@ -31,22 +36,51 @@ def progress_bar(console: Console | None = None) -> Iterator[ProgressCallback]:
     from rich.progress import Progress as Bars
 
     columns = (
-        TextColumn("{task.description:9}"),
-        BarColumn(bar_width=30),
-        TextColumn("mu {task.fields[mu]:8.3g}  mse_y {task.fields[mse_y]:8.2e}"),
+        TextColumn("{task.description:21}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[fit]:13}"),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
     )
-    console = console or Console(stderr=True)
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("starting", total=1.0, mu=0.0, mse_y=1.0)
+    console, left = console or Console(stderr=True), TimeLeft()
+    with Bars(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bars:
+        task = bars.add_task("starting", total=1.0, fit="", left=left)
 
         def update(event: Progress) -> None:
             check()
-            bars.update(
-                task, description=event.solver, completed=min(event.fraction, 0.999), mu=event.mu, mse_y=event.mse_y
-            )  # full, it would stop its clock
+            left.note(event)
+            done = min(event.fraction, ALMOST)
+            fit = f"mse_y {event.mse_y:.1e}" if event.fraction else ""
+            bars.update(task, description=stage(event), completed=done, fit=fit)
 
         yield update
+
+
+def stage(event: Progress) -> str:
+    """Which solver it is, and which of its attempts."""
+    before = f"stage {event.stage}: " if event.stage > 1 else ""
+    after = f", attempt {event.attempt}/{event.attempts}" if event.attempts > 1 else ""
+    return f"{before}{event.solver}{after}"
+
+
+class TimeLeft:
+    """Of the time limit; without one of the schedule, if it goes on as it has. As a text it is that of this moment."""
+
+    def __init__(self) -> None:
+        self.began, self.end, self.limited = 0.0, -math.inf, False
+
+    def note(self, event: Progress) -> None:
+        """What is known now."""
+        now, self.limited = time.monotonic(), event.time_left < math.inf
+        if event.fraction == 0:
+            self.began, rest = now, -math.inf
+        else:
+            rest = (now - self.began) * (1 / event.fraction - 1)
+        self.end = now + (event.time_left if self.limited else rest)
+
+    def __str__(self) -> str:
+        seconds = self.end - time.monotonic()
+        return f"{'' if self.limited else 'about '}{duration(seconds)} left" if seconds > 0 else ""
 
 
 class WorkProgress(NamedTuple):
@@ -71,14 +105,14 @@ def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkPr
 
         def runs(event: SweepProgress) -> None:
             nonlocal last
-            bars.update(task, completed=event.done / event.total, description=describe(event))
+            bars.update(task, completed=min(event.done / event.total, ALMOST), description=describe(event))
             if not console.is_terminal and time.monotonic() - last >= LOG_SECONDS:
                 last = time.monotonic()
                 console.print(f"{title} {describe(event)}".strip(), soft_wrap=True, highlight=False)
 
         def share(done: float) -> None:
             check()
-            bars.update(task, completed=done)
+            bars.update(task, completed=min(done, ALMOST))
 
         yield WorkProgress(share, runs)
 

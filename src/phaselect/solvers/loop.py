@@ -65,6 +65,7 @@ class Loop:
     def run(self, first_state: Callable[[], Any]) -> list[History]:
         """Takes all members through the schedule, or as far as each needs to go."""
         try:
+            self.report(0.0)
             self.state = first_state()
             self.follow()
             self.finish(Ended.SCHEDULE)
@@ -165,7 +166,8 @@ class Loop:
     def report(self, fraction: float) -> None:
         """Tell the user how far it is."""
         if self.progress is not None:
-            median = float(np.median([history.rows[-1]["mse_y"] for history in self.histories]))
+            fits = [history.rows[-1]["mse_y"] for history in self.histories if history.rows]
+            median = float(np.median(fits)) if fits else math.nan
             seconds = time.perf_counter() - self.began
             self.progress(Progress(self.solver.name, min(1.0, fraction), self.mu, median, seconds))
 

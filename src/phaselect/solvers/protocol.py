@@ -21,13 +21,20 @@ from phaselect.solvers.verdict import Ended
 
 
 class Progress(NamedTuple):
-    """What a progress callback is told after each look at a run; of a batch, the median fit."""
+    """What a progress callback is told when an attempt begins, and after each look at it; of a batch, the median fit.
+
+    Stages, each with its solver, and the attempts of a stage are counted from 1; `attempts`: how many it may have.
+    """
 
     solver: str
     fraction: float  # of the schedule, 0 to 1
     mu: float
-    mse_y: float
+    mse_y: float  # nan when an attempt begins
     seconds: float
+    stage: int = 1
+    attempt: int = 1
+    attempts: int = 1
+    time_left: float = np.inf  # seconds of the time limit
 
 
 ProgressCallback = Callable[[Progress], None]

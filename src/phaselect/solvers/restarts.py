@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from phaselect.solvers.company import Company
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.loop import Loop
 from phaselect.solvers.outcome import Attempt, Outcome, Seen, Tried, stages_of
-from phaselect.solvers.protocol import ProgressCallback, Solver, Start
+from phaselect.solvers.protocol import Progress, ProgressCallback, Solver, Start
 from phaselect.solvers.result import Result, tabulate
 from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
 
@@ -134,7 +135,8 @@ class Search:
     def _attempt(self, attempt: Attempt) -> Any:
         def run(cohort: Cohort, part: Sequence[int]) -> list[Outcome]:
             began = time.perf_counter()
-            loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, self.progress)
+            progress = self._progress_of(attempt)
+            loop = Loop(cohort, attempt.solver, attempt.schedule, self.exact, self.deadline, self.began, progress)
             histories = loop.run(lambda: self._first_state(cohort, attempt, part))
             found, interrupted = [history.found for history in histories], loop.interrupted
             try:
@@ -167,6 +169,15 @@ class Search:
             ]
 
         return run
+
+    def _progress_of(self, attempt: Attempt) -> ProgressCallback | None:
+        """What tells the user, too, which attempt it is and how much time is left."""
+        tell, number = self.progress, attempt.number + 1
+        if tell is None:
+            return None
+        known = max(number, 1 + attempt.solver.restarts)
+        place = partial(Progress._replace, stage=attempt.place + 1, attempt=number, attempts=known)
+        return lambda event: tell(place(event, time_left=self.deadline - time.perf_counter()))
 
     def _or_as_given(self, cohort: Cohort, answers: Answer, attempt: Attempt) -> Answer:
         """Where the user's own starting point fits better than what came of it, that is the answer."""

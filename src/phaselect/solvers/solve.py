@@ -71,7 +71,7 @@ def solve(
     real: x is real, though A is complex: then fewer measurements do.
     counts: M numbers of photons, in the place of y: their square roots are y, with the noise that chance leaves in
         them, a variance of about 1/4 whatever their mean, from a few photons on.
-    progress: called with a `Progress` after each look at a run.
+    progress: called with a `Progress` when an attempt begins, and after each look at it.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
     >>> import phaselect
