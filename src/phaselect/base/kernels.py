@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from phaselect.base.errors import InputError
@@ -40,6 +41,13 @@ class Cache(FunctionCache):  # type: ignore[misc]
         """Keep a compiled function; a full disk is no reason not to use it."""
         with suppress(OSError):
             super().save_overload(sig, data)
+
+
+def cache_folder() -> Path | None:
+    """Where compiled functions are kept, as far as those of this folder tell; None if there is no place for them."""
+    with suppress(RuntimeError):
+        return Path(Cache(cache_folder).cache_path)
+    return None
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -167,7 +167,7 @@ def _destination(files: tuple[str, ...], out: str | None, as_json: bool) -> str 
     if as_json:
         return None
     path = Path(files[0]).parent / "x.csv"
-    if path.exists():
+    if path.exists() and all(Path(name).exists() for name in files):
         raise InputError(f"{path} is there already: say where x is to go, as --out other.csv (or {_others()})")
     if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
         raise InputError(f"x.csv cannot be written beside {files[0]}: say where x is to go, as --out FILE")
