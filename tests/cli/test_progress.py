@@ -5,6 +5,7 @@ import math
 import time
 
 import pytest
+from numba.core.caching import NullCache
 from rich.console import Console
 
 import phaselect
@@ -35,7 +36,6 @@ def test_what_is_left(monkeypatch):
     assert [str(left), str(left)] == ["70 s left", "69 s left"]
 
 
-@kernel()
 def busy(count):
     total = 0.0
     for k in range(count):
@@ -49,16 +49,18 @@ def terminal():
 
 
 def test_the_clock_goes_on_inside_a_kernel_and_when_all_is_done(terminal):
-    busy(1)
+    compiled = kernel()(busy)
+    compiled._cache = NullCache()  # compiled here and now, with the options of today
+    compiled(1)
     began = time.perf_counter()
-    busy(10**6)
+    compiled(10**6)
     long = int(1.6e6 / (time.perf_counter() - began))
     with progress_bar(terminal) as bar:
         bar(event(1.0, stage=2))
         before = terminal.file.tell()
-        busy(long)
+        compiled(long)
         shown = terminal.file.getvalue()[before:]
-    assert "stage 2: amp" in shown
+    assert shown.count("stage 2: amp") > 3  # not once, at its end
     assert "0:00:01" in shown
 
 
