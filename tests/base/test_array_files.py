@@ -96,5 +96,5 @@ def test_damaged_files(tmp_path, suffix, content):
 @pytest.mark.parametrize("name", ["A.xlsx", "A"])
 def test_other_kinds(tmp_path, name):
     (tmp_path / name).write_bytes(b"")
-    with pytest.raises(InputError, match=r"these can be: \.csv, \.tsv"):
+    with pytest.raises(InputError, match=r"cannot be read; save it as \.csv, \.tsv"):
         read_array(tmp_path / name)

@@ -69,6 +69,9 @@ def test_exchanged_files(tmp_path):
     A, y = two(tmp_path, "1,2\n3,4\n5,6\n", "1\n2\n3\n")
     with pytest.raises(InputError, match=r"A has shape \(3, 1\) and y \(3, 2\): they are exchanged"):
         load(y, A)
+    A, y = two(tmp_path, "1,5;2;3\n3;4;3\n5;6;3\n", "1,5\n2,5\n3,5\n")
+    with pytest.raises(InputError, match=r"they are exchanged"):
+        load(y, A)
 
 
 def test_files_that_cannot_be_used(tmp_path):
@@ -91,7 +94,7 @@ def test_files_that_cannot_be_used(tmp_path):
         (["cut.npz"], "cannot be read, or is truncated"),
         (["words.csv", "A.npy"], "line 2, column 1: 'number' is not a number"),
         (["nan.csv", "y.npy"], r"A\[0, 1\] is nan"),
-        (["A.npy", "y.xls"], r"y.xls: cannot read .xls; these can be: .csv"),
+        (["A.npy", "y.xls"], "y.xls: .xls files cannot be read; save it as .csv"),
         (["names.npz", "A.npy"], "has no array A; it holds: data, matrix"),
         (["A.npy", "A.npy"], r"y has shape \(4, 3\)"),
     ]

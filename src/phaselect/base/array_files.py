@@ -37,7 +37,8 @@ def ending(path: str | Path) -> str:
     """That of a file that can be read."""
     found = Path(path).suffix.lower()
     if found not in KINDS:
-        raise InputError(f"{path}: cannot read {found or 'a file without an ending'}; these can be: {', '.join(KINDS)}")
+        kind = f"{found} files" if found else "files without an ending"
+        raise InputError(f"{path}: {kind} cannot be read; save it as {', '.join(KINDS[:-1])} or {KINDS[-1]}")
     return found
 
 

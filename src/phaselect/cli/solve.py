@@ -125,7 +125,14 @@ def _parameter(given: str) -> tuple[str, float]:
 )
 @click.pass_context
 def solve(
-    context: click.Context, /, files: tuple[str, ...], as_json: bool, quiet: bool, out: str | None, **options: Any
+    context: click.Context,
+    /,
+    files: tuple[str, ...],
+    exact: bool,
+    as_json: bool,
+    quiet: bool,
+    out: str | None,
+    **options: Any,
 ) -> None:
     """Recover x from the magnitudes y = |A x| in a file.
 
@@ -146,8 +153,9 @@ def solve(
     """
     if len(files) > 2:
         raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
+    problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact)
     destination = _destination(files, out, as_json)
-    result = _solve(files, quiet=quiet, **options)
+    result = _solve(problem, quiet=quiet, **options)
     if destination is not None:
         result.save(destination)
     if as_json:
@@ -167,9 +175,9 @@ def _destination(files: tuple[str, ...], out: str | None, as_json: bool) -> str 
     if as_json:
         return None
     path = Path(files[0]).parent / "x.csv"
-    if path.exists() and all(Path(name).exists() for name in files):
+    if path.exists():
         raise InputError(f"{path} is there already: say where x is to go, as --out other.csv (or {_others()})")
-    if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+    if not os.access(path.parent, os.W_OK):
         raise InputError(f"x.csv cannot be written beside {files[0]}: say where x is to go, as --out FILE")
     return str(path)
 
@@ -180,11 +188,10 @@ def _others() -> str:
 
 
 def _solve(
-    files: tuple[str, ...],
+    problem: Instance,
     quiet: bool,
     real: bool,
     counts: bool,
-    exact: bool,
     noise: Any,
     device: str | None,
     dtype: str | None,
@@ -192,7 +199,6 @@ def _solve(
 ) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
-    problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact)
     if real:
         problem = replace(problem, real=True)
     if counts:

@@ -285,8 +285,10 @@ class Instance:
 
 def _given_y(A: Any, y: Any) -> Vector:
     """The magnitudes; but for y to be the matrix is a mistake with a name."""
-    if isinstance(A, np.ndarray) and isinstance(y, np.ndarray) and flat(A).ndim == 1 and flat(y).ndim == 2:
-        raise InputError(f"A has shape {A.shape} and y {y.shape}: they are exchanged; the matrix, A, comes first")
+    if isinstance(A, np.ndarray) and isinstance(y, np.ndarray) and flat(y).ndim == 2:
+        columns = A.shape[1] if A.ndim == 2 else 1
+        if y.shape[1] > columns:
+            raise InputError(f"A has shape {A.shape} and y {y.shape}: they are exchanged; the matrix, A, comes first")
     return magnitudes(y, "y")
 
 
