@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from phaselect.base.errors import DataWarning, InputError
     from phaselect.equations.priors import Nonnegative, Sparse
     from phaselect.problem import ensembles, operators
+    from phaselect.problem.data_files import load
     from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
-    from phaselect.problem.instance import Instance, load
+    from phaselect.problem.instance import Instance
     from phaselect.problem.schedule import Schedule
     from phaselect.solvers.baselines.alternating import AlternatingMinimisation
     from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
@@ -89,7 +90,7 @@ _HOMES = {
     "ensemble_instance": "phaselect.problem.ensembles",
     "gaussian_batch": "phaselect.problem.ensembles",
     "gaussian_instance": "phaselect.problem.ensembles",
-    "load": "phaselect.problem.instance",
+    "load": "phaselect.problem.data_files",
     "solve": "phaselect.solvers.solve",
     "solve_sign_equations": "phaselect.solvers.sign_lattice",
 }

@@ -9,8 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from phaselect.base.array_files import read_npz
 from phaselect.base.errors import InputError
-from phaselect.base.files import PART, atomic_write, read_npz, save_arrays
+from phaselect.base.files import PART, atomic_write, save_arrays
 
 WRITER = "from phaselect.base.files import atomic_write\nwith atomic_write('big.csv') as s: print(flush=True); input()"
 

@@ -35,7 +35,7 @@ def test_the_photograph_again_its_error_and_a_panel(folder):
 def test_too_few_patterns_are_told_before_the_search(folder, monkeypatch):
     monkeypatch.setattr(photograph, "solve", partial(photograph.solve, time_limit=0.01))
     done = run("image", "photo.png", "--patterns", 2, "--panel", "panel.svg", cwd=folder)
-    assert done.returncode == 0
+    assert done.returncode == 4
     assert done.stderr.startswith("warning: expected to fail")
     assert "time limit\n" in done.stdout
     assert "<svg" in (folder / "panel.svg").read_text()

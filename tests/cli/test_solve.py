@@ -2,11 +2,15 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 import phaselect
+from phaselect.base.array_files import read_array
+from phaselect.cli.exit_codes import CODES
 from phaselect.solvers import front_door
 from tests.cli.program import run
 
@@ -32,6 +36,7 @@ def test_solve_prints_what_a_person_wants_to_know(folder):
     assert report["status"].startswith("recovered")
     assert report["certified"].startswith("general position")
     assert {"mse_y", "seconds", "m", "O", "mse_x"} <= set(report)
+    assert report["wrote"] == "x.npz"
     assert float(report["m"]) == pytest.approx(1)
     with np.load(folder / "x.npz") as saved, np.load(folder / "inst.npz") as instance:
         assert bool(saved["certified"])
@@ -63,8 +68,8 @@ def test_complex_instances(folder):
 @pytest.mark.parametrize("solver", ["amp", "sa", "pa", "langevin", "raf", "wf", "altmin"])
 def test_every_solver_by_name_and_json(folder, solver):
     done = run("solve", "inst.npz", "--solver", solver, "--json", "--seed", 3, "--time-limit", 20, cwd=folder)
-    assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
+    assert done.returncode == CODES[phaselect.Status[record["status"]]], done.stderr
     assert record["solver"] == solver
     assert record["seed"] == 3
     assert record["status"] in phaselect.Status.__members__
@@ -77,7 +82,9 @@ def test_noise_that_is_not_known(folder, monkeypatch):
     monkeypatch.setattr(front_door, "LADDER", ())
     made = run("generate", "--n", 60, "--alpha", 2.5, "--noise", 0.01, "--out", "noisy.npz", cwd=folder)
     assert "--noise 0.01" in made.stdout
-    done = run("solve", "noisy.npz", cwd=folder)
+    done = run("solve", "noisy.npz", "--out", "noisy.csv", cwd=folder)
+    assert done.returncode == 4
+    assert done.stdout.rstrip().endswith("noisy.csv, the best so far")
     assert done.stderr.startswith("warning: y looks noisy, with a variance of about 0.009")
     assert "if it is, --noise auto" in done.stderr
     assert "if it is, --noise auto" in done.stdout
@@ -95,10 +102,58 @@ def test_a_user_s_own_files(folder):
     problem = phaselect.load(folder / "inst.npz")
     np.savetxt(folder / "A.csv", problem.A, delimiter=",")
     np.savetxt(folder / "y.csv", problem.y, delimiter=",")
-    done = run("solve", "A.csv", "y.csv", cwd=folder)
+    done = run("solve", "A.csv", "y.csv", "--out", "own.csv", cwd=folder)
     assert done.returncode == 0
     assert "recovered" in done.stdout
     assert "mse_x" not in done.stdout
+
+
+def test_x_is_written_beside_the_first_file_unless_something_is_there(folder, tmp_path, monkeypatch):
+    problem = phaselect.load(folder / "inst.npz")
+    (tmp_path / "data").mkdir()
+    np.savetxt(tmp_path / "data" / "A.csv", problem.A, delimiter=";")
+    np.savetxt(tmp_path / "y.csv", problem.y)
+    done = run("solve", "data/A.csv", "y.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].split() == ["wrote", str(Path("data/x.csv"))]
+    x = read_array(tmp_path / "data" / "x.csv")[:, 0]
+    np.testing.assert_allclose(np.abs(problem.A @ x), problem.y, atol=1e-12)
+    monkeypatch.setattr(phaselect, "solve", None)  # nothing is solved
+    before = (tmp_path / "data" / "x.csv").read_bytes()
+    done = run("solve", "data/A.csv", "y.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "x.csv is there already" in done.stderr
+    assert "--out other.csv (or .npz, .json, .npy, .mat)" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "data" / "x.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.mat", "x.npz", "x.json", "x.csv"])
+def test_the_ending_says_what_is_written(folder, tmp_path, name):
+    assert run("solve", folder / "inst.npz", "--out", name, cwd=tmp_path).returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    x = phaselect.Result.load(tmp_path / name).x if name in ("x.npz", "x.json") else read_array(tmp_path / name).ravel()
+    problem = phaselect.load(folder / "inst.npz")
+    np.testing.assert_allclose(np.abs(problem.A @ x), problem.y, atol=1e-12)
+
+
+def test_quiet(folder, tmp_path):
+    done = run("solve", folder / "inst.npz", "--quiet", "--out", "x.csv", cwd=tmp_path)
+    assert done == (0, "", "")
+    assert (tmp_path / "x.csv").exists()
+    phaselect.gaussian_instance(100, 1.03, seed=0).save(tmp_path / "hard.npz")
+    hard = "solve", "hard.npz", "--json", "--solver", "auto", "--time-limit", 0.01
+    assert run(*hard, cwd=tmp_path).stderr.startswith("warning: expected to fail")
+    done = run(*hard, "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (4, "")
+    assert json.loads(done.stdout)["status"] == "TIME_LIMIT"
+    assert run("solve", "none.npz", "--quiet", cwd=tmp_path).stderr == "phaselect: none.npz: no such file\n"
+
+
+def test_every_status_has_an_exit_code():
+    assert set(CODES) == set(phaselect.Status)
+    shown = run("solve", "--help").stdout
+    assert all(f"  {code} " in shown for code in {2, *CODES.values()})
 
 
 @pytest.mark.parametrize(
@@ -106,7 +161,8 @@ def test_a_user_s_own_files(folder):
     [
         (["solve", "missing.npz"], "no such file"),
         (["solve", "garbage.npz"], "is not an .npz archive"),
-        (["solve", "inst.npz", "y.csv", "z.csv"], "one .npz file, or two"),
+        (["solve", "inst.npz", "y.csv", "z.csv"], "or two files: A and y"),
+        (["solve", "inst.npz", "--out", "never.xlsx"], "name the file .npz or .json or .csv or .npy or .mat"),
         (["solve", "inst.npz", "--time-limit", -1], "time_limit"),
         (["solve", "inst.npz", "--seed", -1], "seed"),
         (["solve", "inst.npz", "--noise", -0.1, "--solver", "sa"], "a variance, 0 or more"),
@@ -156,7 +212,7 @@ def test_a_closed_pipe_is_no_crash(folder):
         check=False,
     )
     os.close(writer)
-    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("words", ["--version", "--help", "generate --n 5 --alpha 2 --out full.npz"])
@@ -184,18 +240,21 @@ def test_names_from_a_file_cannot_command_the_terminal(tmp_path):
 
 
 def test_solve_on_a_device(folder):
-    done = run("solve", "inst.npz", "--device", "cpu", "--dtype", "float64", cwd=folder)
+    done = run("solve", "inst.npz", "--device", "cpu", "--dtype", "float64", "--out", "device.csv", cwd=folder)
     assert done.returncode == 0
     assert "recovered" in done.stdout
-    assert run("solve", "inst.npz", "--dtype", "float64", cwd=folder).stderr.startswith("phaselect: --dtype goes with")
+    assert run("solve", "inst.npz", "--dtype", "float64", "--json", cwd=folder).stderr.startswith(
+        "phaselect: --dtype goes with"
+    )
 
 
 def test_a_rival_is_told_and_written(tmp_path):
     A, x0 = np.kron(np.eye(2), np.random.default_rng(0).standard_normal((6, 3))), np.arange(1.0, 7.0)
     np.savez(tmp_path / "blocks.npz", A=A, y=np.abs(A @ x0))
     done = run("solve", "blocks.npz", cwd=tmp_path)
+    assert done.returncode == 3
     assert "another x" in done.stdout
-    assert "--out FILE writes it" in done.stdout
+    assert "--out result.npz writes it" in done.stdout
     done = run("solve", "blocks.npz", "--out", "x.npz", cwd=tmp_path)
     assert "in x.npz" in done.stdout
     with np.load(tmp_path / "x.npz") as saved:
@@ -208,7 +267,8 @@ def test_rounded_data_are_said_to_be(tmp_path):
     np.savetxt(tmp_path / "A.csv", problem.A, delimiter=",", fmt="%.6e")
     np.savetxt(tmp_path / "y.csv", problem.y, delimiter=",", fmt="%.6e")
     assert "if data are rounded, give --rounding 1e-6" in run("solve", "A.csv", "y.csv", cwd=tmp_path).stdout
-    assert "recovered" in run("solve", "A.csv", "y.csv", "--rounding", "1e-6", cwd=tmp_path).stdout
+    done = run("solve", "A.csv", "y.csv", "--rounding", "1e-6", "--out", "x.npy", cwd=tmp_path)
+    assert "recovered" in done.stdout
 
 
 def test_what_was_generated_with_noise_is_to_be_solved_with_it(tmp_path):
@@ -236,7 +296,8 @@ def test_complex_numbers_from_any_file(complex_data, tmp_path):
     for name, array in (("A", A), ("y", y)):
         np.save(tmp_path / f"{name}.npy", array)
         np.savetxt(tmp_path / f"{name}.csv", array, delimiter=",")
-    for files in (["c.npz"], ["A.npy", "y.npy"], ["A.csv", "y.csv"]):
+    savemat(tmp_path / "c.mat", {"A": A, "y": y})
+    for files in (["c.npz"], ["c.mat"], ["A.npy", "y.npy"], ["A.csv", "y.csv"]):
         done = run("solve", *files, "--out", "x.npz", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         report = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
@@ -247,10 +308,20 @@ def test_complex_numbers_from_any_file(complex_data, tmp_path):
             np.testing.assert_allclose(saved["signs"] * y, A @ saved["x"], atol=1e-12)
 
 
+def test_a_complex_x_can_be_read_again(complex_data, tmp_path):
+    A, y, x = complex_data
+    np.savez(tmp_path / "c.npz", A=A, y=y)
+    assert run("solve", "c.npz", cwd=tmp_path).returncode == 0
+    assert distance(read_array(tmp_path / "x.csv")[:, 0], x) < 1e-12
+    result = phaselect.solve(A, y)
+    result.save(tmp_path / "again.csv")
+    np.testing.assert_array_equal(read_array(tmp_path / "again.csv")[:, 0], result.x)
+
+
 def test_x_is_said_to_be_real(complex_data, tmp_path):
     A, x = complex_data[0][:35], complex_data[2].real
     np.savez(tmp_path / "r.npz", A=A, y=np.abs(A @ x))
-    assert "if x is real, say so: --real" in run("solve", "r.npz", cwd=tmp_path).stderr
+    assert "if x is real, say so: --real" in run("solve", "r.npz", "--json", cwd=tmp_path).stderr
     record = json.loads(run("solve", "r.npz", "--real", "--json", cwd=tmp_path).stdout)
     assert record["status"] == "LOCALLY_UNIQUE"
     assert distance(np.array(record["x"]), x) < 1e-12
@@ -264,4 +335,4 @@ def test_photons_are_counted(complex_data, tmp_path):
     with np.load(tmp_path / "x.npz") as saved:
         assert saved["noise"] == 0.25
         assert distance(saved["x"], x) < 0.02
-    assert "leave out --noise" in run("solve", "n.npz", "--counts", "--noise", 1, cwd=tmp_path).stderr
+    assert "leave out --noise" in run("solve", "n.npz", "--counts", "--noise", 1, "--json", cwd=tmp_path).stderr

@@ -75,6 +75,15 @@ def test_table_file_and_figure(name, written):
     assert "converge" not in said
 
 
+def test_a_reader_that_has_had_enough():
+    """As `head -1`; the exit code is that of any program in a pipe, and not that of theory which did not converge."""
+    command = [sys.executable, "-m", "phaselect", "theory", "branch", *map(str, COMMANDS["branch"])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
 def test_as_a_person_runs_it():
     command = [sys.executable, "-m", "phaselect", "theory", "point", "--alpha", "1.2", "--mu", "5"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

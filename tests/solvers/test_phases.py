@@ -22,7 +22,7 @@ from phaselect.backends.host.dense import Dense
 from phaselect.equations.arrays import inner
 from phaselect.equations.least_squares import Systems, least_squares
 from phaselect.equations.signs import mse_x
-from phaselect.problem.instance import load
+from phaselect.problem.data_files import load
 from phaselect.problem.likeness import likeness
 from phaselect.problem.suspicions import suspicions
 from phaselect.solvers import phases

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from phaselect.base.errors import InputError
@@ -42,11 +43,21 @@ class Cache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
+def cache_folder() -> Path | None:
+    """Where compiled functions are kept, as far as those of this folder tell; None if there is no place for them."""
+    with suppress(RuntimeError):
+        return Path(Cache(cache_folder).cache_path)
+    return None
+
+
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compiles a function with `numba.njit(**options)`, and caches it on disk where there is a place for that."""
+    """Compiles a function with `numba.njit(**options)`, and caches it on disk where there is a place for that.
+
+    Other threads go on while it runs: that of a progress bar's clock, for one.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**options)(function)
+        dispatcher = numba.njit(**{"nogil": True} | options)(function)
         with suppress(RuntimeError):  # there is none
             dispatcher._cache = Cache(function)
         return dispatcher

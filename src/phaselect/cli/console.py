@@ -21,8 +21,9 @@ from phaselect.base.errors import DataWarning, InputError, printable
 from phaselect.base.tables import Table
 from phaselect.cli import interrupts
 
-OUT_OF_TIME = 124
-"""Exit code of a sweep that its time limit stopped, as that of `timeout`."""
+OUT_OF_TIME, NOT_READ = 124, 141
+"""Exit codes: of a sweep that its time limit stopped, as that of `timeout`; and where whoever reads the output has had
+enough, as `head` in `phaselect ... | head -1`, that of any program in a pipe."""
 
 
 class OneLineErrors(click.Group):
@@ -40,7 +41,7 @@ class OneLineErrors(click.Group):
             code = _complain(str(error), 1)
         except click.Abort:
             code = interrupts.exit_code()
-        except OSError as error:  # a full disk; of a closed pipe, as in `phaselect ... | head -1`, click takes care
+        except OSError as error:  # a full disk
             _drop_output()
             code = _complain(f"cannot write: {error.strerror or error}", 2)
         interrupts.leave(code if isinstance(code, int) else 0)
@@ -53,6 +54,9 @@ class OneLineErrors(click.Group):
         except KeyboardInterrupt as interrupt:
             interrupts.command_ended()  # a second one, while the first is told, would be told by click too
             context.exit(_complain(f"interrupted{interrupt}", interrupts.exit_code()))
+        except BrokenPipeError:
+            _drop_output()
+            context.exit(NOT_READ)
         finally:
             interrupts.command_ended()
 
@@ -64,11 +68,12 @@ def in_options(text: str) -> str:
 
 
 @contextmanager
-def printed_warnings() -> Iterator[None]:
-    """What is wrong with data, as soon as it is known, in a line on stderr."""
+def printed_warnings(quiet: bool = False) -> Iterator[None]:
+    """What is wrong with data, as soon as it is known, in a line on stderr; not if that is to be quiet."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        click.echo(f"warning: {in_options(str(message))}", err=True)
+        if not quiet:
+            click.echo(f"warning: {in_options(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)

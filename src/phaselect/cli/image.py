@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-import phaselect
 from phaselect.base.errors import InputError
 from phaselect.base.style import SUFFIXES, save
 from phaselect.cli.console import check_writable, example, in_options, printed_warnings
-from phaselect.cli.interrupts import exit_code
+from phaselect.cli.exit_codes import code_of
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
 
@@ -67,8 +66,8 @@ def image(context: click.Context, /, photo: str | None, out: str, panel: str | N
     masks; the magnitudes of its Fourier transforms are all that is kept, and the light is recovered from them, up to a
     global phase. Its magnitude is the picture that is written; with --real, the light itself.
 
-    Exit code: 0 when a picture was written, whatever its error; 2 for bad input; 130 when interrupted by Ctrl-C, 143
-    by SIGTERM, with the best so far written all the same.
+    Exit code: that of phaselect solve: 0 recovered or estimated, 3 fits, but not shown to be unique, 4 not recovered, 2
+    bad input, 130 interrupted by Ctrl-C, 143 by SIGTERM; but for 2 a picture is written all the same.
     """
     from phaselect.base.pictures import read_picture, sample_path, save_picture
     from phaselect.experiments.photograph import recover_photograph
@@ -87,8 +86,7 @@ def image(context: click.Context, /, photo: str | None, out: str, panel: str | N
     save(draw(taken), panel)
     _report(source, taken)
     click.echo(f"wrote {out} and {panel}")
-    if taken.result.status is phaselect.Status.INTERRUPTED:
-        context.exit(exit_code())
+    context.exit(code_of(taken.result))
 
 
 def _report(source: Path, taken: Photographed) -> None:

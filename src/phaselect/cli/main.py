@@ -17,14 +17,22 @@ COMMANDS = {
     "merge": Entry("phaselect.cli.sweeps", "Add the runs of other stores to STORE; each run is kept once."),
     "figure": Entry("phaselect.cli.figures", "Compute and draw a figure."),
     "report": Entry("phaselect.cli.figures", "Build one page with all figures and the verdict on each claim."),
+    "doctor": Entry("phaselect.cli.doctor", "Print versions, devices, BLAS, threads and caches, for a bug report."),
 }
 """In the order of a first visit; each with the first sentence of its own help, known here without loading it."""
+
+COMPLETION = """\b
+The shell completes commands, options and file names after one of
+  eval "$(_PHASELECT_COMPLETE=bash_source phaselect)"    in ~/.bashrc
+  eval "$(_PHASELECT_COMPLETE=zsh_source phaselect)"     in ~/.zshrc
+  _PHASELECT_COMPLETE=fish_source phaselect | source     in ~/.config/fish/config.fish"""
 
 
 @click.group(
     cls=LazyGroup,
     entries=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=COMPLETION,
 )
 @click.version_option(phaselect.__version__, prog_name="phaselect")
 def main() -> None:

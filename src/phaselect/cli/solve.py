@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,13 @@ import numpy as np
 
 import phaselect
 from phaselect.base.errors import InputError
-from phaselect.base.files import save_arrays
 from phaselect.cli.console import check_writable, example, in_options, printed_warnings
-from phaselect.cli.interrupts import exit_code
+from phaselect.cli.exit_codes import NOT_RECOVERED, code_of
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
 from phaselect.problem.matrix_kinds import FIELDS, KINDS, check_parameters
 from phaselect.solvers.registry import REGISTRY
+from phaselect.solvers.result_files import ENDINGS, WHOLE
 
 if TYPE_CHECKING:
     from phaselect import Instance, Result
@@ -81,8 +82,9 @@ def _parameter(given: str) -> tuple[str, float]:
 
 
 @example(
-    "phaselect solve inst.npz",
-    "phaselect solve inst.npz --solver pa --time-limit 60 --out x.npz",
+    "phaselect solve A.csv y.csv",
+    "phaselect solve inst.npz --out result.npz",
+    "phaselect solve data.mat --solver pa --time-limit 60",
     "phaselect solve A.csv y.csv --json",
     "phaselect solve noisy.npz --noise auto",
     "phaselect solve large.npz --device gpu",
@@ -91,7 +93,7 @@ def _parameter(given: str) -> tuple[str, float]:
     "phaselect solve A.csv y.csv --exact --solver lattice",
 )
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE [Y_FILE]")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE [Y_FILE]")
 @click.option(
     "--solver",
     type=Names(lambda: list(REGISTRY)),
@@ -106,7 +108,7 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option("--real", is_flag=True, help="x is real, though A is complex: then half as many measurements do.")
 @click.option("--noise", type=Noise(), help="Variance of the noise on y, if any; auto to learn it.")
 @click.option("--counts", is_flag=True, help="y holds numbers of photons: their noise is known.")
-@click.option("--exact", is_flag=True, help="Take all digits of the numbers in two .csv files, fractions as 3/7 too.")
+@click.option("--exact", is_flag=True, help="Take all digits of the numbers in two text files, fractions as 3/7 too.")
 @click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
 @click.option(
     "--prior",
@@ -115,45 +117,81 @@ def _parameter(given: str) -> tuple[str, float]:
     help="What is known of x: gaussian for nothing, sparse, sparse:0.1 for a density, nonnegative.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result, trace included, as JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors, and what --json asks for.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Write x, signs, certified, certificate and noise to this .npz file; x_std, noise_std and a rival if known.",
+    help="Where x goes (.csv, .npy, .mat), or the whole result (.npz, .json); x.csv beside FILE if left out.",
 )
 @click.pass_context
-def solve(context: click.Context, /, files: tuple[str, ...], as_json: bool, out: str | None, **options: Any) -> None:
+def solve(
+    context: click.Context,
+    /,
+    files: tuple[str, ...],
+    exact: bool,
+    as_json: bool,
+    quiet: bool,
+    out: str | None,
+    **options: Any,
+) -> None:
     """Recover x from the magnitudes y = |A x| in a file.
 
-    FILE is an .npz file with arrays A and y; or give two .npy or .csv files, A then y. A may be complex, in a .csv file
-    with numbers such as 1+2j: then so is x, and the signs are phases.
+    FILE holds A and y by name (.npz, .mat, .h5); or give two files, A then y, each with one array (.csv, .tsv, .txt,
+    .npy too). Texts may have a header, and commas, semicolons, tabs or spaces between numbers. A may be complex, in a
+    text with numbers such as 1+2j: then so is x, and the signs are phases.
 
-    Exit code: 0 when a result was found, whatever its status; 2 for bad input; 130 when interrupted by Ctrl-C,
-    143 by SIGTERM, with the best so far printed and written all the same.
+    x is written to x.csv beside FILE, unless that exists, or to --out; with --json it is printed, and written only to
+    --out.
+
+    \b
+    Exit code:
+      0  recovered: certified if real, exact and locally unique if complex; or estimated from noisy data
+      2  bad input
+      3  fits, but is not shown to be the only x that does, or there is another
+      4  not recovered, time limit included; the best so far is written all the same
+      130 when interrupted by Ctrl-C, 143 by SIGTERM, with the best so far printed and written
     """
     if len(files) > 2:
-        raise InputError("give one .npz file, or two files: A and y")
-    check_writable(out, ".npz")
-    if out is not None and Path(out).resolve() in [Path(name).resolve() for name in files]:
-        raise InputError(f"--out {out} would overwrite the data: give another name")
-    result = _solve(files, **options)
-    if out is not None:
-        trust = {"certified": np.array(result.certified), "certificate": np.array(str(result.certificate or ""))}
-        known = {name: getattr(result, name) for name in ("noise", "noise_std", "x_std", "rival")}
-        known = {name: np.asarray(value) for name, value in known.items() if value is not None}
-        save_arrays(out, {"x": result.x, "signs": result.signs, **trust, **known})
+        raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
+    problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact)
+    destination = _destination(files, out, as_json)
+    result = _solve(problem, quiet=quiet, **options)
+    if destination is not None:
+        result.save(destination)
     if as_json:
         click.echo(result.to_json())
-    else:
-        _report(result, out)
-    if result.status is phaselect.Status.INTERRUPTED:
-        context.exit(exit_code())
+    elif not quiet:
+        _report(result, destination)
+    context.exit(code_of(result))
+
+
+def _destination(files: tuple[str, ...], out: str | None, as_json: bool) -> str | None:
+    """Where x goes; told before the work, not after, if it cannot."""
+    if out is not None:
+        check_writable(out, *ENDINGS)
+        if Path(out).resolve() in [Path(name).resolve() for name in files]:
+            raise InputError(f"--out {out} would overwrite the data: give another name")
+        return out
+    if as_json:
+        return None
+    path = Path(files[0]).parent / "x.csv"
+    if path.exists():
+        raise InputError(f"{path} is there already: say where x is to go, as --out other.csv (or {_others()})")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"x.csv cannot be written beside {files[0]}: say where x is to go, as --out FILE")
+    return str(path)
+
+
+def _others() -> str:
+    others = [ending for ending in ENDINGS if ending != ".csv"]
+    return f"{', '.join(others[:-1])}, {others[-1]}"
 
 
 def _solve(
-    files: tuple[str, ...],
+    problem: Instance,
+    quiet: bool,
     real: bool,
     counts: bool,
-    exact: bool,
     noise: Any,
     device: str | None,
     dtype: str | None,
@@ -161,13 +199,12 @@ def _solve(
 ) -> Result:
     if dtype is not None and device is None:
         raise InputError("--dtype goes with --device: it is the precision of A there")
-    problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact)
     if real:
         problem = replace(problem, real=True)
     if counts:
         problem, noise = _with_counts(problem, noise), None
     options |= {"noise": noise, "device": device, "dtype": dtype or "float32"}
-    with progress_bar() as bar, printed_warnings():
+    with progress_bar(quiet=quiet) as bar, printed_warnings(quiet):
         return phaselect.solve(problem, progress=bar, **options)
 
 
@@ -182,19 +219,27 @@ def _with_counts(problem: Instance, noise: Any) -> Instance:
 
 
 def _report(result: Result, out: str | None) -> None:
-    rival = {} if result.rival is None else {"rival": f"in {out}" if out else "found; --out FILE writes it beside x"}
     lines = {
         "status": in_options(result.message),
-        **rival,
+        **_rival(result, out),
         "certified": _certified(result),
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",
         **_noise(result),
         "seconds": f"{result.seconds:.2f}",
         **{name: f"{value:.6g}" for name, value in result.truth.items()},
+        "wrote": f"{out}{', the best so far' if code_of(result) >= NOT_RECOVERED else ''}",
     }
     for name, text in lines.items():
         click.echo(f"{name:10}{text}")
+
+
+def _rival(result: Result, out: str | None) -> dict[str, str]:
+    """Another x that fits as well: it is in a file that holds the whole result."""
+    if result.rival is None:
+        return {}
+    kept = out is not None and Path(out).suffix.lower() in WHOLE
+    return {"rival": f"in {out}" if kept else "found; --out result.npz writes it beside x"}
 
 
 def _certified(result: Result) -> str:

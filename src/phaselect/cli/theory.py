@@ -10,8 +10,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.array_files import read_array
 from phaselect.base.errors import InputError
-from phaselect.base.files import read_array
 from phaselect.base.ranges import number_range
 from phaselect.base.style import SUFFIXES
 from phaselect.base.tables import Table

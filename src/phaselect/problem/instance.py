@@ -20,12 +20,12 @@ from phaselect.backends.host.fourier import MaskedFourier
 from phaselect.backends.interface import Matrix, Vector
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
-from phaselect.base.files import read_array, read_as_written, read_npz, save_arrays
+from phaselect.base.files import save_arrays
 from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import Units, normalised_units
 from phaselect.problem.all_digits import AllDigits, all_digits
-from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers, precision_of
+from phaselect.problem.matrix import as_matrix, entries, flat, magnitudes, numbers, precision_of
 from phaselect.problem.normalised import Normalised
 
 ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding", "real")
@@ -77,7 +77,7 @@ class Instance:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        y = magnitudes(self.y, "y")
+        y = _given_y(self.A, self.y)
         matrix = as_matrix(self.A, y.size, real=_yes_or_no(self.real))
         put("real", matrix.field == REAL_SIGNAL)
         put("rounding", max(_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
@@ -284,27 +284,13 @@ class Instance:
         save_arrays(path, {name: np.asarray(array) for name, array in arrays.items() if array is not None})
 
 
-def load(path: str | Path, y_path: str | Path | None = None, exact: bool = False) -> Instance:
-    """Read an instance from one `.npz` with arrays A and y, or from two `.npy`/`.csv` files (A, then y).
-
-    exact: take the numbers of two `.csv` files to all the digits that are written there, as `Instance.exact` does.
-    """
-    if exact:
-        if y_path is None:
-            raise InputError("exact data are read from two .csv files, A and y: an .npz file says itself what it holds")
-        A = read_as_written(path)
-        return Instance.exact(A[:, None] if A.ndim == 1 else A, read_as_written(y_path))
-    if y_path is not None:
-        A = read_array(path)
-        return Instance(A[:, None] if A.ndim == 1 else A, read_array(y_path))
-    if Path(path).suffix.lower() in (".npy", ".csv"):
-        raise InputError(f"{path} holds one array: give two files, A and y, or one .npz with both")
-    arrays: dict[str, Any] = dict(read_npz(path, ARRAY_NAMES[:2], (*ARRAY_NAMES[2:], *IN_FULL)))
-    in_full = [arrays.pop(name) for name in IN_FULL if name in arrays]
-    if len(in_full) == len(IN_FULL):
-        A, y, precision = in_full
-        arrays["all_digits"] = replace(all_digits(A, y), precision=float(precision))
-    return Instance(**arrays)
+def _given_y(A: Any, y: Any) -> Vector:
+    """The magnitudes; but for y to be the matrix is a mistake with a name."""
+    if isinstance(A, np.ndarray) and isinstance(y, np.ndarray) and flat(y).ndim == 2:
+        columns = A.shape[1] if A.ndim == 2 else 1
+        if y.shape[1] > columns:
+            raise InputError(f"A has shape {A.shape} and y {y.shape}: they are exchanged; the matrix, A, comes first")
+    return magnitudes(y, "y")
 
 
 def _noise(noise: Any, y: Vector) -> Any:
@@ -321,6 +307,7 @@ def _noise(noise: Any, y: Vector) -> Any:
         raise InputError(
             f'noise = {shortened(noise)}: give a variance, 0 or more, one per measurement, or "auto"'
         ) from None
+    variance = flat(variance)
     rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
     if variance.ndim == 0:
         if not 0 <= variance <= HUGE or isinstance(noise, bool | str):

@@ -71,8 +71,8 @@ def entries(A: Any, name: str) -> NDArray[Any]:
 
 
 def magnitudes(values: Any, name: str) -> Vector:
-    """Numbers from 0 on, at least one."""
-    y: Vector = numbers(values, name)
+    """Numbers from 0 on, at least one; in a column, (M, 1), or a row, (1, M), if not in a plain array."""
+    y: Vector = flat(numbers(values, name))
     if y.ndim != 1:
         raise InputError(f"{name} has shape {y.shape}: give a 1-D array, one number per measurement")
     if y.size == 0:
@@ -81,6 +81,11 @@ def magnitudes(values: Any, name: str) -> Vector:
         where = int(np.argmax(y < 0))
         raise InputError(f"{name}[{where}] = {y[where]:g} is negative: {name} holds magnitudes, |A x|")
     return y
+
+
+def flat(values: NDArray[Any]) -> NDArray[Any]:
+    """A column or a row as the vector that it is; all else as it is."""
+    return values.ravel() if values.ndim == 2 and 1 in values.shape else values
 
 
 def precision_of(values: Any) -> float:

@@ -57,7 +57,7 @@ def solve(
         operator, such as those of `phaselect.operators`, or an array of JAX, which is worked on where it is: see
         `Instance`. Or an Instance: leave out y then; when it knows x0, the trace has the overlaps too. Of a complex A
         message passing alone finds the phases, and M must be 2N at least.
-    y: M magnitudes.
+    y: M magnitudes; a column, of shape (M, 1), or a row counts as its M numbers.
     solver: "auto", the name of a solver, as "pa", or a solver with its options, as `PopulationAnnealing(500)`.
     init: an estimate of x (N numbers) or signs (M numbers) to start from.
     seed: of the random numbers; a whole number, or a generator of NumPy's to draw one from.

@@ -1,0 +1,86 @@
+"""An instance from files: one that holds A and y by name, or two, A and y."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phaselect.base.array_files import TEXTS, WITH_NAMES, ending, read_array, read_arrays, read_npz
+from phaselect.base.errors import InputError
+from phaselect.base.files import reading
+from phaselect.base.text_tables import TextTable, read_text_table
+from phaselect.problem.all_digits import all_digits
+from phaselect.problem.instance import ARRAY_NAMES, IN_FULL, Instance
+
+
+def load(path: str | Path, y_path: str | Path | None = None, exact: bool = False) -> Instance:
+    """Read an instance from one file, which holds A and y by name, or from two files, A then y.
+
+    One: `.npz` (as `Instance.save` writes it), `.mat` or HDF5 (`.h5`, `.hdf5`). Two: these, with the array of that name
+    or the only one, `.npy`, or texts (`.csv`, `.tsv`, `.txt`) with or without a header, separated by commas,
+    semicolons, tabs or spaces. See docs/files.md.
+
+    exact: take the numbers of two texts to all the digits that are written there, as `Instance.exact` does.
+    """
+    if y_path is None:
+        return _from_one(path, exact)
+    if exact:
+        A, y = (table.texts() for table in _two_texts(path, y_path))
+        return Instance.exact(A, y.ravel() if 1 in y.shape else y)
+    if ending(path) in TEXTS and ending(y_path) in TEXTS:
+        A_table, y_table = _two_texts(path, y_path)
+        A, y = A_table.numbers(), y_table.numbers()
+        if A.shape[1] > 1:
+            _check_commas(y_table, y)
+    else:
+        A, y = read_array(path, "A"), read_array(y_path, "y")
+    return Instance(A[:, None] if np.ndim(A) == 1 and np.ndim(y) < 2 else A, _in_full(y))
+
+
+def _from_one(path: str | Path, exact: bool) -> Instance:
+    if exact:
+        raise InputError("exact data are read from two text files, A and y; an .npz file says itself what it holds")
+    kind = ending(path)
+    if kind not in WITH_NAMES:
+        raise InputError(f"{path} holds one array: give two files, A and y, or one .npz, .mat or .h5 with both")
+    if kind != ".npz":
+        A, y = read_arrays(path, "A", "y")
+        return Instance(A, _in_full(y))
+    arrays: dict[str, Any] = dict(read_npz(path, ARRAY_NAMES[:2], (*ARRAY_NAMES[2:], *IN_FULL)))
+    in_full = [arrays.pop(name) for name in IN_FULL if name in arrays]
+    if len(in_full) == len(IN_FULL):
+        A, y, precision = in_full
+        arrays["all_digits"] = replace(all_digits(A, y), precision=float(precision))
+    return Instance(**arrays)
+
+
+def _in_full(y: Any) -> Any:
+    """MATLAB has sparse vectors."""
+    return y.toarray() if hasattr(y, "toarray") else y
+
+
+def _two_texts(path: str | Path, y_path: str | Path) -> tuple[TextTable, TextTable]:
+    """A and y; where numbers of A have decimal commas, those of y have them too."""
+    for name in (path, y_path):
+        if ending(name) not in TEXTS:
+            raise InputError(f"{name}: numbers as they are written are read from text files: {', '.join(TEXTS)}")
+    with reading(path):
+        A = read_text_table(path)
+    with reading(y_path):
+        y = read_text_table(y_path, decimal_comma=A.decimal_comma)
+    if A.header and len(y.lines) == len(A.lines) + 1 and y.may_begin_with_a_header:
+        y = y.below()
+    return A, y
+
+
+def _check_commas(table: TextTable, y: NDArray[Any]) -> None:
+    """Two columns of whole numbers, separated by commas, may have been one of decimals."""
+    if table.separator == "," and y.shape[1] == 2 and len(y) > 1 and not any("." in line.text for line in table.lines):
+        raise InputError(
+            f"{table.path} has two columns: give one number in each line; decimal commas are understood where numbers "
+            "are separated by semicolons or tabs, in A at least"
+        )
