@@ -61,7 +61,7 @@ class _SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_magnitudes(self, X: Any, y: Vector) -> None:
         """Sets what is learned; y has magnitudes, and X and y are validated."""
-        if self.noise is not None and self.noise != "auto" and not is_number(self.noise):
+        if self.noise is not None and not isinstance(self.noise, str) and not is_number(self.noise):
             raise InputError(
                 f'noise = {shortened(self.noise)}: give one variance, "auto" or None; where samples differ in noise, '
                 "divide each row of X and y by its standard deviation"
@@ -86,14 +86,17 @@ class _SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """None where there is nothing to solve: no y that is not zero, or nothing but noise; zeros are the answer."""
         power = float(np.mean(np.square(y))) if y.size else 0.0
         if not power or (is_number(self.noise) and self.noise >= power):
-            self._warn("there is nothing but noise in y, so that all coefficients are zero" if power else "y is zero")
+            self._warn(
+                f"{'nothing but noise' if power else 'nothing but zeros'} in y, so that all coefficients are zero"
+            )
             return None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         result = solve(
             A, y, solver=self.solver, seed=seed, time_limit=self.time_limit, noise=self.noise, prior=self.prior
         )
         if result.status not in (*EXACT, Status.ESTIMATE):
-            self._warn(f"{result.status.value.split(':')[0]}{': ' if result.reason else ''}{result.reason}")
+            why = result.reason or "the best fit was kept; more samples may help, or another solver"
+            self._warn(f"{result.status.value.split(':')[0]}: {why}")
         return replace(result, state=None)  # as large as X, and of no use here
 
     def _warn(self, line: str) -> None:
@@ -150,8 +153,8 @@ class AbsoluteRegression(_SignlessRegression):
     intercept_std_ : float
         The same of the intercept.
     noise_variance_ : float
-        Variance of the noise on y, learned or given; 0 for exact data. Where it could not be learned, the sum of squared
-        residuals over n_samples - n_features.
+        Variance of the noise on y, learned or given; 0 for exact data. Where it could not be learned, the sum of
+        squared residuals over n_samples - n_features.
     signs_ : ndarray of shape (n_samples,)
         The sign of X w + b of each training sample, 1 or -1.
     status_ : phaselect.Status
@@ -213,14 +216,14 @@ class AbsoluteRegression(_SignlessRegression):
             Fitted.
         """
         X, y = _validated(self, X, y)
-        if len(y) and min(y) < 0:
-            raise InputError(f"y has negative values, {min(y):g} the least: magnitudes are 0 or more")
+        if y.min() < 0:
+            raise InputError(f"y has negative values, {y.min():g} the least: magnitudes are 0 or more")
         self._fit_magnitudes(X, y)
         self.signs_ = signs_of(self._response(X))
         return self
 
     def predict(self, X: Any) -> Vector:
-        r"""Mean of y: that of \|X w + b + noise\|, which is \|X w + b\| where there is no noise, and more where there is.
+        r"""Mean of y, which is that of \|X w + b + noise\|: \|X w + b\| if there is no noise, and more if there is.
 
         Parameters
         ----------
@@ -238,16 +241,16 @@ class AbsoluteRegression(_SignlessRegression):
 class SymmetricMixtureRegression(_SignlessRegression):
     r"""Mixture of two opposite linear regressions: y = X w for some samples, y = -X w for others, nobody knows which.
 
-    The likelihood of y depends on \|y\| alone, so that this is phase retrieval: w comes from magnitudes, and then the sign
-    of each sample from w. Both signs count as equally likely beforehand. This is the mixture that expectation
-    maximisation is fitted to, with a search that does not depend on where it starts.
+    The likelihood of y depends on \|y\| alone, so that this is phase retrieval: w comes from magnitudes, and then the
+    sign of each sample from w. Both signs count as equally likely beforehand. Expectation maximisation, the usual way to
+    fit a mixture, ends where its start leads it; this is a search, from several starts.
 
     Parameters
     ----------
     fit_intercept : bool, default=False
-        Whether the two regressions are X w + b and -(X w + b). b is one more unknown, as if X had a column of ones: data
-        are never centred, for the mean over both regressions is not that of either. Where both have the same offset, y
-        = c +- X w, subtract c from y instead.
+        Whether the two regressions are X w + b and -(X w + b). b is one more unknown, as if X had a column of ones:
+        data are never centred, for the mean over both regressions is not that of either. Where both have the same
+        offset, y = c +- X w, subtract c from y instead.
     noise : "auto", float or None, default="auto"
         Variance of the noise on y. By default it is estimated, and data may turn out to be exact; None says that they
         are. For noise that differs between samples, divide each row of X and y by its standard deviation.
