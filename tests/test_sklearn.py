@@ -64,6 +64,12 @@ def test_exact_data_to_all_digits(regression):
     assert model.score(X, abs(y)) == pytest.approx(1)
 
 
+def test_two_exact_samples_per_feature_are_enough():
+    for seed in range(10):
+        X, w, y = data(m_rows=40, n=20, seed=seed)
+        np.testing.assert_allclose(AbsoluteRegression(random_state=seed).fit(X, abs(y)).coef_, w, rtol=1e-9)
+
+
 @BOTH
 def test_noisy_data_as_with_known_signs(regression):
     """Where noise is small all signs but a few are known: the posterior is that of Bayesian regression, which learns
@@ -133,9 +139,9 @@ def test_the_intercept_has_an_error_of_its_own():
 
 def test_the_sign_is_a_convention():
     X, _, y = data(noise=0.1)
-    fits = [AbsoluteRegression(random_state=seed).fit(X, abs(y)).coef_ for seed in range(4)]
+    fits = [AbsoluteRegression(random_state=seed).fit(X, abs(y)).coef_ for seed in range(2)]
     assert all(fit[np.argmax(abs(fit))] > 0 for fit in fits)
-    np.testing.assert_allclose(fits, np.tile(fits[0], (4, 1)), atol=1e-6)
+    np.testing.assert_allclose(fits[1], fits[0], atol=1e-6)
     again = AbsoluteRegression(random_state=0).fit(X, abs(y)).coef_
     np.testing.assert_array_equal(again, fits[0])
 

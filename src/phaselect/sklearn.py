@@ -115,8 +115,8 @@ class AbsoluteRegression(_SignlessRegression):
     r"""Linear regression of which only magnitudes are seen: y = \|X w\|, with or without noise.
 
     The signs of the samples are found together with w, which no local search does reliably: see `phaselect.solve`,
-    which this calls. Of exact data w is recovered to all digits, from about 1.5 samples per feature on; of noisy data
-    the posterior mean is found, with its standard deviations, and the noise.
+    which this calls. Of exact data w is recovered to all digits; of noisy data the posterior mean is found, with its
+    standard deviations, and the noise.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ class AbsoluteRegression(_SignlessRegression):
         It is the same for all coefficients, with the intercept: features should have like scales, as from
         `StandardScaler(with_mean=False)`.
     solver : str or solver, default="vmp"
-        As of `phaselect.solve`. Vector message passing takes any X, and little time. "auto" tries
-        populations and lattices too, which pays with fewer than two samples per feature and takes seconds to minutes.
+        As of `phaselect.solve`. Vector message passing takes any X, and little time. "auto" tries populations and
+        lattices too, which pays with fewer than two samples per feature, and takes longer: minutes, if data fit badly.
     time_limit : float, default=None
         Seconds that `fit` may take. What is found then depends on the speed of the machine.
     random_state : int, RandomState instance or None, default=None
@@ -176,8 +176,8 @@ class AbsoluteRegression(_SignlessRegression):
     -----
     Noise may be added to X w or to \|X w\|: as long as no y is negative, both are the same.
 
-    There are no sample weights, which scikit-learn takes for repetitions: a sample that is repeated with noise of its
-    own is not one with less noise, as its signs are independent, too.
+    There are no sample weights, which scikit-learn takes for repetitions: a sample that is repeated, each time with an
+    unknown sign, is not one with less noise.
 
     Examples
     --------
@@ -242,8 +242,8 @@ class SymmetricMixtureRegression(_SignlessRegression):
     r"""Mixture of two opposite linear regressions: y = X w for some samples, y = -X w for others, nobody knows which.
 
     The likelihood of y depends on \|y\| alone, so that this is phase retrieval: w comes from magnitudes, and then the
-    sign of each sample from w. Both signs count as equally likely beforehand. Expectation maximisation, the usual way to
-    fit a mixture, ends where its start leads it; this is a search, from several starts.
+    sign of each sample from w. Both signs count as equally likely beforehand. Expectation maximisation, the usual way
+    to fit a mixture, ends where its start leads it; this is a search, from several starts.
 
     Parameters
     ----------
