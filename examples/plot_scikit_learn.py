@@ -1,17 +1,17 @@
-r"""
+"""
 A regression whose signs were lost
 ==================================
 
 The diabetes data of scikit-learn: ten measurements of 442 patients, and how far their disease had come a year later.
-Say that of each patient only the *distance* from the mean was kept, and not on which side of it. `AbsoluteRegression`
+Say that of each patient only the *distance* from the mean was kept, and not on which side of it. ``AbsoluteRegression``
 finds the regression all the same, up to its sign: which way is worse, one bit, is gone for good.
 """
 
 # %%
 # What is hidden, and what is left of it
 # --------------------------------------
-# The response is centred before its signs are hidden: distances are from the mean. With known signs `BayesianRidge` is
-# the same model, a Gaussian prior whose size and noise are learned. It is what we would like to find again.
+# The response is centred before its signs are hidden: distances are from the mean. With known signs ``BayesianRidge``
+# is the same model, a Gaussian prior whose size and noise are learned. It is what we would like to find again.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -55,7 +55,7 @@ plt.show()
 # How good is it? On patients it has not seen
 # -------------------------------------------
 # Scores of five folds. A plain regression of the distances is not of much use, and one of responses with random signs
-# of none. `SymmetricMixtureRegression` takes such responses, as from a file in which half of the patients were
+# of none. ``SymmetricMixtureRegression`` takes such responses, as from a file in which half of the patients were
 # entered the wrong way round; its score estimates what it would be with all signs known.
 folds = KFold(5, shuffle=True, random_state=0)
 flips = np.random.default_rng(0).choice([-1, 1], size=response.size)
@@ -88,8 +88,8 @@ for what, prediction in (("flipped at random", predicted), ("all signs known", p
 # %%
 # Which patients were flipped?
 # ----------------------------
-# `predict_mean_sign` says how sure a sign is. Where it claims to be sure, it is right. Patients near the mean might be
-# on either side: of these nobody can tell.
+# ``predict_mean_sign`` says how sure a sign is. Where it claims to be sure, it is right. Patients near the mean might
+# be on either side: of these nobody can tell.
 mixture.fit(X, flipped)
 mean_sign = mixture[-1].predict_mean_sign(mixture[:-1].transform(X), flipped)
 claimed = (1 + np.abs(mean_sign)) / 2

@@ -167,7 +167,8 @@ def test_public_names_are_documented(package):
 def test_examples_in_docstrings():
     names = [f"problem.{name}" for name in ("ensembles", "operators", "schedule")]
     names += ["base.ranges", "base.tables", "cli.progress", "experiments.grid"]
-    names += ["sklearn", "solvers.message_passing", "solvers.sign_lattice", "solvers.solve"]
+    names += ["solvers.message_passing", "solvers.sign_lattice", "solvers.solve"]
+    names += [f"sklearn.{name}" for name in ("absolute", "symmetric_mixture")]
     names += [f"theory.{name}" for name in ("branch", "saddle", "evolution", "bayes", "thresholds")]
     for name in names:
         tested = doctest.testmod(importlib.import_module(f"phaselect.{name}"))

@@ -288,7 +288,7 @@ def test_bad_input_has_one_line(options, y, line):
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.setitem(sys.modules, "sklearn.utils.validation", None)
     monkeypatch.delitem(sys.modules, "phaselect.sklearn")
     with pytest.raises(ImportError, match=r"pip install 'phaselect\[sklearn\]'"):
         importlib.import_module("phaselect.sklearn")
