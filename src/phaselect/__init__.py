@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # for a type checker it is true; `typing` itself takes longer to load than all the rest here
 
 if TYPE_CHECKING:
+    from phaselect import sklearn as sklearn
     from phaselect import theory
     from phaselect.base.errors import DataWarning, InputError
     from phaselect.equations.priors import Nonnegative, Sparse
@@ -98,9 +99,10 @@ _HOMES = {
 _MODULES = {
     "ensembles": "phaselect.problem.ensembles",
     "operators": "phaselect.problem.operators",
+    "sklearn": "phaselect.sklearn",
     "theory": "phaselect.theory",
 }
-"""The public modules, imported in the same way."""
+"""The public modules, imported in the same way; `sklearn` is not in `*`, as not everybody has scikit-learn."""
 
 
 if not TYPE_CHECKING:  # a type checker that saw this would believe in every name
@@ -119,4 +121,4 @@ if not TYPE_CHECKING:  # a type checker that saw this would believe in every nam
 
 def __dir__() -> list[str]:
     """What there is, used or not: for tab completion."""
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, "sklearn", "__version__"])
