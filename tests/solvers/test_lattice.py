@@ -26,7 +26,8 @@ from phaselect.solvers.certificate.coarse_data import log10_coincidences
 from phaselect.solvers.certificate.impostors import log10_impostors
 from phaselect.solvers.cohort import functions_of
 from phaselect.solvers.guided_lattice import surest
-from phaselect.solvers.lattice import EXACT, tolerance, within_reach
+from phaselect.solvers.lattice import EXACT, Drawn
+from phaselect.solvers.lattice_reach import tolerance, within_reach
 from phaselect.solvers.protocol import Start
 
 
@@ -319,10 +320,10 @@ def test_what_a_lattice_refuses_others_search(monkeypatch):
 def test_signs_that_are_given_are_a_row_from_the_start():
     problem = gaussian_instance(60, 63 / 60, seed=0)
     own = problem.normalised
-    order = np.arange(problem.m_rows)
-    given = Lattice().start(own, order, EXACT, 0.0, Start(own.x0, own.signs))
-    assert np.array_equal(given.signs, [own.signs, own.signs])
-    assert not Lattice().start(own, order, EXACT, 0.0, None).signs.any()
+    drawn = Drawn(np.arange(problem.m_rows), 0)
+    given = Lattice().start(own, drawn, EXACT, 0.0, Start(own.x0, own.signs))
+    assert np.array_equal(given.signs, [own.signs[given.chosen]] * 2)
+    assert not Lattice().start(own, drawn, EXACT, 0.0, None).signs.any()
 
 
 # ------------------------------------------------------------------ guided by a population

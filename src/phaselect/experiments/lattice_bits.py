@@ -82,11 +82,6 @@ def rows_for(bits: int, k: int, strength: float) -> int:
     return round((1 + math.sqrt(1 + 4 * strength * k * bits)) / (2 * strength))
 
 
-def strength(digits: Any, m_rows: Any) -> Any:
-    """`(k b + M) / M^2`, which the rule compares with c; digits: k b."""
-    return (digits + m_rows) / m_rows**2
-
-
 class Rule(NamedTuple):
     """Success is a logistic curve of the logarithm of the strength: c at one half, and its width.
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.lattice_bits import fit_rule, rows_for, strength, trial
+from phaselect.experiments.lattice_bits import fit_rule, rows_for, trial
 from phaselect.experiments.runs import one_thread
 from phaselect.experiments.success import success_table, wilson
 from phaselect.experiments.trials import by_name, side_by_side
@@ -30,6 +30,7 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.solvers.lattice_reach import strength
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

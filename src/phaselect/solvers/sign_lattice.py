@@ -63,11 +63,11 @@ def all_signs(equations: SignEquations) -> Iterator[Vector]:
         yield signs * signs[0]
 
 
-def equations_of_data(problem: Normalised, noise: float) -> SignEquations:
-    """Of the signs of a problem, whose y, in normalised units, have noise of this standard deviation."""
-    scale = np.broadcast_to(problem.scale, problem.y.shape)
-    A = np.asarray(problem.matrix.entries(), dtype=np.float64)
-    return sign_equations(A, problem.y / scale, noise / scale)
+def equations_of_data(problem: Normalised, noise: float, chosen: Any = slice(None)) -> SignEquations:
+    """Of the signs of a problem, whose y, in normalised units, have noise of this standard deviation, or of some."""
+    scale = np.broadcast_to(problem.scale, problem.y.shape)[chosen]
+    A = np.asarray(problem.matrix.entries(), dtype=np.float64)[chosen]
+    return sign_equations(A, problem.y[chosen] / scale, noise / scale)
 
 
 def blocks_up_to(size: int) -> tuple[int, ...]:
