@@ -115,6 +115,8 @@ def settle_found(problem: Normalised, signs: Array, probe: Probe | None) -> tupl
 
     In memory, for few measurements: at once, whatever the scales of columns are.
     """
+    if problem.all_digits is not None and not problem.all_digits.left_by(signs[0]).fits:
+        signs = signs[::-1]  # this one may fit to all digits
     A, y = problem.dense()
     starts = at_once(A, signs * y)
     answer, support = settle_signs(problem, signs[0], probe, starts[0])

@@ -178,7 +178,7 @@ class FrontDoor:
         count = own.m_rows if known else measurements_enough(own.m_rows, problem.n, precision)
         if count > largest or precision > noise_allowed(count, problem.n):
             return False
-        return within_reach(round((1 - known) * count), count - problem.n, precision, BLOCK)
+        return count < own.m_rows or within_reach(round((1 - known) * count), count - problem.n, precision, BLOCK)
 
     def first(self, problem: Instance) -> tuple[Stage, str]:
         """The message passing to begin with, and why."""
