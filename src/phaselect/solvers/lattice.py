@@ -128,7 +128,7 @@ class Lattice:
 
     def start(self, problem: Normalised, drawn: Drawn, mu: float, lam: float, init: Start | None) -> LatticeState:
         """All whole numbers, even or odd; signs that are given are one of the rows."""
-        chosen = some_measurements(problem, self.measurements(problem, mu, drawn.attempt), drawn.order)
+        chosen = some_measurements(problem, self.measurements(problem, mu, drawn.attempt))
         odd = (np.ones(problem.m_rows) if init is None else init.signs)[chosen]
         order = np.argsort(np.argsort(drawn.order)[chosen])
         return beginning(equations_of(problem, mu, chosen), odd, order)._replace(chosen=chosen, mu=mu, lam=lam)

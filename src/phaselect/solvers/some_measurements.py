@@ -15,13 +15,15 @@ from phaselect.problem.normalised import Normalised
 from phaselect.solvers.finish import at_once
 
 
-def some_measurements(problem: Normalised, count: int, order: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which so many: those that fix x best, and then those that come first in this order."""
-    chosen = np.ones(problem.m_rows, dtype=bool)
-    if count < problem.m_rows:
-        fixing = qr(problem.dense()[0].T, mode="r", pivoting=True)[-1][: problem.n]
-        others = order[~np.isin(order, fixing)]
-        chosen[others[count - problem.n :]] = False
+def some_measurements(problem: Normalised, count: int) -> NDArray[np.bool_]:
+    """Which so many: those that fix x best, and of the others again those that do; copies of rows come late."""
+    if count >= problem.m_rows:
+        return np.ones(problem.m_rows, dtype=bool)
+    A, chosen = problem.dense()[0], np.zeros(problem.m_rows, dtype=bool)
+    while (missing := count - int(chosen.sum())) > 0:
+        others = np.flatnonzero(~chosen)
+        best = qr(A[others].T, mode="r", pivoting=True)[-1][: problem.n]
+        chosen[others[best[:missing]]] = True
     return chosen
 
 
