@@ -26,7 +26,7 @@ def test_how_many_are_enough():
     for n, noise in ((60, 2.0**-52), (100, 2.0**-52), (40, 2.0**-20)):
         few = measurements_enough(1000, n, noise)
         for count, wanted in ((few, True), (few - 1, False)):
-            told = 16 * noise <= noise_allowed(count, n) and strength(-np.log2(noise) * (count - n), count) >= 0.04
+            told = 16 * noise <= noise_allowed(count, n) and strength(-np.log2(noise) * (count - n), count) >= 0.045
             assert told == wanted
     assert measurements_enough(44, 40, 2.0**-20) == 44
     assert measurements_enough(10**9, 10**6, 2.0**-52) == 10**9

@@ -21,9 +21,9 @@ TOLD_APART = -2.0
 """Base-10 logarithm of the number of wrong signs expected to fit, from which on the right ones cannot be told."""
 SURELY = 4.0
 """Standard deviations that noise does not exceed."""
-ENOUGH, ROOM = 0.04, 16.0
-"""Digits of all equations and signs over the square of the number of these, from which on LLL, or small blocks, find
-them; and how much less than allowed the noise is then to be. What is left of the measurements is left out."""
+ENOUGH, ROOM = 0.045, 16.0
+"""The `strength` from which on LLL mostly finds the signs, and blocks find the rest (figure `bits`); and how much less
+than allowed the noise is then to be. Measurements beyond that are left out."""
 
 
 def tolerance(m_rows: int, n: int, noise: float) -> float:
