@@ -4,15 +4,19 @@ python -m benchmarks.guided_lattice [--write]
 
 For each point a population is annealed half way, the signs with the largest means over its copies are tied together as
 one unknown, and the rest is reduced. Against larger populations, annealed whole, one after the other until they have
-taken as long. Seconds are those that one core is busy.
+taken as long. Seconds are those that one core is busy: about half an hour in all. Instances are kept as they are done,
+and a command that was cut goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from itertools import count
-from typing import NamedTuple
+import sys
+from collections.abc import Sequence
+from itertools import count, groupby
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +44,9 @@ class Point(NamedTuple):
 
 
 POINTS = (
-    Point(150, 158, 20, (0.0, 0.1, 0.2, 0.25, 0.3)),
-    Point(200, 212, 10, (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)),
-    Point(400, 440, 10, (0.3, 0.35, 0.4, 0.45)),
+    Point(150, 158, 16, (0.0, 0.1, 0.2, 0.25, 0.3)),
+    Point(200, 212, 8, (0.0, 0.2, 0.25, 0.3, 0.35, 0.4)),
+    Point(400, 440, 4, (0.3, 0.35, 0.4, 0.45)),
 )
 
 
@@ -74,51 +78,78 @@ def by_populations(problem: Instance, seconds: float) -> tuple[bool, float]:
     raise AssertionError
 
 
-def measured(point: Point) -> dict[str, object]:
-    """All instances of a point, share by share."""
-    guided, others = [], []
-    for seed in range(point.instances):
-        problem = gaussian_instance(point.n, point.m_rows / point.n, seed=seed)
-        anneal, mean = busy(lambda problem=problem, seed=seed: mean_signs(problem, COPIES, MU, seed))
-        trials = [trial(problem, mean, share, seed) for share in point.shares]
-        guided.append({"anneal": anneal, "trials": [one._asdict() for one in trials]})
-        others.append(by_populations(problem, anneal + max(one.seconds for one in trials)))
-        print(point.n, point.m_rows, seed, guided[-1], others[-1], flush=True)
-    return {"n": point.n, "m_rows": point.m_rows, "guided": guided, "populations": others}
+def measured(point: Point, seed: int) -> dict[str, Any]:
+    """One instance, share by share."""
+    problem = gaussian_instance(point.n, point.m_rows / point.n, seed=seed)
+    anneal, mean = busy(lambda: mean_signs(problem, COPIES, MU, seed))
+    trials = [trial(problem, mean, share, seed) for share in point.shares]
+    solved, seconds = by_populations(problem, anneal + max(one.seconds for one in trials))
+    return {
+        "n": point.n,
+        "m_rows": point.m_rows,
+        "seed": seed,
+        "anneal": anneal,
+        "trials": [one._asdict() for one in trials],
+        "populations": {"solved": solved, "seconds": seconds},
+    }
+
+
+def begun(path: Path, machine: dict[str, Any]) -> dict[str, Any]:
+    """What was measured before, by the same versions on the same machine; else nothing."""
+    if path.exists():
+        report: dict[str, Any] = json.loads(path.read_text())
+        if report["machine"] == machine:
+            return report
+    return {"machine": machine, "instances": []}
+
+
+def finish(report: dict[str, Any], points: Sequence[Point], path: Path | None) -> None:
+    """Measure what is missing; each instance is kept, in the file too, as soon as it is done. Ctrl-C ends it."""
+    known = {(one["n"], one["m_rows"], one["seed"]) for one in report["instances"]}
+    every = [(point, seed) for point in points for seed in range(point.instances)]
+    try:
+        for point, seed in sorted(every, key=lambda one: (one[1] + 1) / one[0].instances):  # of all points alike
+            if (point.n, point.m_rows, seed) in known:
+                continue
+            report["instances"].append(measured(point, seed))
+            print(json.dumps(report["instances"][-1]), flush=True)
+            if path is not None:
+                with atomic_write(path) as stream:
+                    stream.write((json.dumps(report, indent=1) + "\n").encode())
+    except KeyboardInterrupt:
+        print("interrupted: what is done is kept, and the same command goes on from there", file=sys.stderr)
+
+
+def size(one: dict[str, Any]) -> tuple[int, int]:
+    """N and M of an instance."""
+    return one["n"], one["m_rows"]
 
 
 COLUMNS = ("N", "M", "signs fixed", "all of them right", "solved", "seconds", "population solved", "its seconds")
 
 
-def page(report: dict[str, object]) -> list[str]:
+def page(report: dict[str, Any]) -> list[str]:
     """What was measured, as a table."""
-    revision = report["machine"]["versions"]["phaselect"]  # type: ignore[index]
     lines = [
-        f"`python -m benchmarks.guided_lattice` (phaselect {revision}): a population of {COPIES} copies is annealed "
-        f"to mu = {MU:g}, the signs with the largest means over the copies are fixed, and the rest is left to blocks "
-        f"of up to {BLOCK}. Populations of {LADDER[-1]} copies, annealed whole, had as long as a guided search with "
-        "one share took. Mean seconds of one core, those of the population included.",
+        f"`python -m benchmarks.guided_lattice` (phaselect {report['machine']['versions']['phaselect']}): a population "
+        f"of {COPIES} copies is annealed to mu = {MU:g}, the signs with the largest means over the copies are fixed, "
+        f"and the rest is left to blocks of up to {BLOCK}. Populations of {LADDER[-1]} copies, annealed whole, had as "
+        "long as a guided search with the slowest share took. Mean seconds of one core, those of the population "
+        "included.",
         "",
         f"| {' | '.join(COLUMNS)} |",
         "|---" * len(COLUMNS) + "|",
     ]
-    for point in report["points"]:  # type: ignore[attr-defined]
-        runs, others = point["guided"], point["populations"]
-        solved = f"{sum(found for found, _ in others)} of {len(others)}"
-        taken = number(float(np.mean([seconds for _, seconds in others])))
-        for place in range(len(runs[0]["trials"])):
-            own = [run["trials"][place] for run in runs]
-            seconds = np.mean([run["anneal"] + one["seconds"] for run, one in zip(runs, own, strict=True)])
-            counts = (f"{sum(one[name] for one in own)} of {len(own)}" for name in ("right", "found"))
-            cells = [
-                point["n"],
-                point["m_rows"],
-                f"{own[0]['share']:.0%}",
-                *counts,
-                number(float(seconds)),
-                solved,
-                taken,
-            ]
+    instances = sorted(report["instances"], key=size)
+    for (n, m_rows), group in groupby(instances, key=size):
+        own = list(group)
+        others = [one["populations"] for one in own]
+        solved = f"{sum(one['solved'] for one in others)} of {len(others)}"
+        taken = number(float(np.mean([one["seconds"] for one in others])))
+        for trials in zip(*(one["trials"] for one in own), strict=True):
+            seconds = np.mean([one["anneal"] + trial["seconds"] for one, trial in zip(own, trials, strict=True)])
+            counts = (f"{sum(trial[name] for trial in trials)} of {len(trials)}" for name in ("right", "found"))
+            cells = [n, m_rows, f"{trials[0]['share']:.0%}", *counts, number(float(seconds)), solved, taken]
             lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 
@@ -126,15 +157,18 @@ def page(report: dict[str, object]) -> list[str]:
 def main() -> None:
     """Print the table; with --write, publish it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help=f"write docs/bench/{REPORT} and docs/{PAGE}")
+    parser.add_argument(
+        "--write", action="store_true", help=f"go on with docs/bench/{REPORT}, and write the table of docs/{PAGE}"
+    )
     options = parser.parse_args()
-    machine = host.host()
+    machine, path = host.host(), DOCS / "bench" / REPORT
+    report = begun(path, machine) if options.write else {"machine": machine, "instances": []}
     with one_thread():
-        report = {"machine": machine, "points": [measured(point) for point in POINTS]}
+        finish(report, POINTS, path if options.write else None)
+    if not report["instances"]:
+        return
     print("\n".join(page(report)))
     if options.write:
-        with atomic_write(DOCS / "bench" / REPORT) as stream:
-            stream.write((json.dumps(report, indent=1) + "\n").encode())
         write_table(PAGE, page(report), PART)
 
 

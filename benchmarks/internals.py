@@ -169,9 +169,16 @@ def reduction(problem: Instance) -> Callable[[], NDArray[np.float64]]:
     """LLL as it goes before the search of blocks, digits let in a few at a time; each call returns the reduced rows."""
     solver, own = Lattice(block=2), problem.normalised
     schedule = solver.default_schedule()
-    drawn = solver.draw(stream(0, Purpose.RUN), own.m_rows, own.n, schedule, 0)
-    state = solver.start(own, drawn, *schedule[0], None)
+    order = stream(0, Purpose.RUN).permutation(own.m_rows)
+    state = lattice.beginning(lattice.equations_of(own, lattice.EXACT), np.ones(own.m_rows), order)
     return lambda: solver.advance(own, state, schedule.stretch(own.m_rows)).rows
+
+
+@contextmanager
+def all_measurements() -> Iterator[None]:
+    """Within this context a lattice takes all measurements, however many there are."""
+    with patch.object(lattice, "measurements_enough", lambda m_rows, n, noise: m_rows):
+        yield
 
 
 def least_flops(reduce: Callable[[], Any]) -> float:

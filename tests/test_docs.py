@@ -54,7 +54,16 @@ def test_names_in_the_text_exist(page):
 
 
 @pytest.mark.parametrize(
-    "name", ["index.md", "tour.md", "adding_a_solver.md", "market_split.md", "results_in_python.md", "scikit_learn.md"]
+    "name",
+    [
+        "index.md",
+        "tour.md",
+        "adding_a_solver.md",
+        "lattice.md",
+        "market_split.md",
+        "results_in_python.md",
+        "scikit_learn.md",
+    ],
 )
 def test_python_in_the_pages_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

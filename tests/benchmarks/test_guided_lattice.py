@@ -1,7 +1,7 @@
 """What the table of guided lattices rests on."""
 
 import numpy as np
-from benchmarks.guided_lattice import Point, by_populations, measured, page, trial
+from benchmarks.guided_lattice import Point, begun, by_populations, finish, page, trial
 from benchmarks.internals import surest_signs, true_signs
 
 from benchmarks import guided_lattice
@@ -31,8 +31,16 @@ def test_a_population_is_given_its_time():
     assert seconds > 0
 
 
-def test_a_line_for_each_share(monkeypatch):
+def test_a_line_for_each_share_and_no_instance_is_measured_twice(monkeypatch, tmp_path):
     monkeypatch.setattr(guided_lattice, "COPIES", 16)
-    points = [measured(Point(20, 40, 2, (0.0, 0.2)))]
-    lines = page({"machine": MACHINE, "points": points})
+    path, shares = tmp_path / "report.json", (0.0, 0.2)
+    finish(begun(path, MACHINE), [Point(20, 40, 1, shares)], path)
+    report = begun(path, MACHINE)
+    before = report["instances"][0]
+    finish(report, [Point(20, 40, 2, shares)], path)
+    assert begun(path, MACHINE) == report
+    assert report["instances"][0] is before
+    assert [one["seed"] for one in report["instances"]] == [0, 1]
+    assert begun(path, MACHINE | {"processor": "Another"})["instances"] == []
+    lines = page(report)
     assert [line.split(" | ")[2:5] for line in lines[-2:]] == [["0%", "2 of 2", "2 of 2"], ["20%", "2 of 2", "2 of 2"]]

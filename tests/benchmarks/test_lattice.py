@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 from benchmarks.internals import least_flops, reduction, sign_lattice
-from benchmarks.lattice import POINTS, Point, by_flint, by_lattice, by_populations, certified_within, judged, page
+from benchmarks.lattice import (
+    POINTS,
+    Point,
+    begun,
+    by_flint,
+    by_lattice,
+    by_populations,
+    certified_within,
+    judged,
+    page,
+)
 from benchmarks.rivals import Outcome
 from benchmarks.rows import Measurement, Report, Row
 
@@ -54,6 +64,18 @@ def test_without_flint_its_rows_say_so(monkeypatch):
     monkeypatch.setattr(lattice, "import_module", no_such_module)
     with pytest.raises(InputError, match=r"phaselect\[bench\]"):
         by_flint(gaussian_instance(20, 1.2, seed=0))
+
+
+def test_a_report_of_the_same_machine_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(lattice.host, "host", lambda: MACHINE)
+    rows = [Row("targets", "certified", "N = 30", Measurement(1.0, "s", "how"))]
+    path = tmp_path / "report.json"
+    assert begun(path, False).rows == []
+    Report("cpu", False, MACHINE, rows).save(path)
+    assert begun(path, False).rows == rows
+    assert begun(path, True).rows == []
+    monkeypatch.setattr(lattice.host, "host", lambda: MACHINE | {"processor": "Another"})
+    assert begun(path, False).rows == []
 
 
 def test_the_page_has_a_table_for_each_section():

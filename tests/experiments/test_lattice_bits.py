@@ -12,10 +12,10 @@ from phaselect.experiments.lattice_bits import (
     exact_data,
     fit_rule,
     rows_for,
-    strength,
     trial,
     whole_gaussian,
 )
+from phaselect.solvers.lattice_reach import strength
 
 
 @pytest.mark.parametrize("bits", [24, 53, 200])

@@ -51,7 +51,7 @@ SOLVERS_AND_SCHEDULES = [
     (SimulatedAnnealing("residual", eager=False), Schedule.matched(mu_max=20, eps=0.1, steps=7, unit="proposals")),
     (PopulationAnnealing(replicas=8, eager=False), Schedule.matched(mu0=0.5, mu_max=20, eps=0.3, steps=3)),
     (Langevin(eager=False), Schedule.fixed_product(0.75, mu_max=20, eps=0.3, steps=5, unit="iterations")),
-    (Lattice(block=20), Lattice(block=20).default_schedule()[:12]),
+    (Lattice(block=20, restarts=0), Lattice(block=20).default_schedule()[:12]),
     (GuidedLattice(replicas=8, block=20), Schedule(GUIDED, 1 / GUIDED, steps=3)),
     (AlternatingMinimisation(), Schedule.matched(mu_max=10, steps=1, unit="iterations")),
     (ReweightedAmplitudeFlow(), Schedule.fixed_lambda(0.0, mu_max=2, steps=1, unit="iterations", hold=20)),

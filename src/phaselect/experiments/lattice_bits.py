@@ -87,11 +87,6 @@ def unknowns_at(alpha: float, bits: int, strength: float) -> float:
     return ((alpha - 1) * bits + alpha) / (strength * alpha**2)
 
 
-def strength(digits: Any, m_rows: Any) -> Any:
-    """`(k b + M) / M^2`, which the rule compares with c; digits: k b."""
-    return (digits + m_rows) / m_rows**2
-
-
 class Rule(NamedTuple):
     """Success is a logistic curve of the logarithm of the strength: c at one half, and its width.
 

@@ -25,11 +25,12 @@ from phaselect.base.style import (
     with_bars,
 )
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.lattice_bits import fit_rule, rows_for, strength, trial
+from phaselect.experiments.lattice_bits import fit_rule, rows_for, trial
 from phaselect.experiments.runs import one_thread
 from phaselect.experiments.success import success_table, wilson
 from phaselect.experiments.trials import by_name, side_by_side
 from phaselect.figures.context import Context
+from phaselect.solvers.lattice_reach import strength
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

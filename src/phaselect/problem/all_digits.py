@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
+from phaselect.equations.exact_range import in_range
 from phaselect.equations.sign_equations import FITS, SignEquations, sign_equations
 
 WANTED = 0.04
@@ -71,7 +72,12 @@ class AllDigits:
         ball = (k / 2 * log(pi) - lgamma(k / 2 + 1)) / log(2) + k * log2(left)  # of what would be left as well
         impostors = m_rows - 1 + ball - k / 2 * log2(2 * pi) - self.equations.bits
         fit = (self.noise * left) ** 2 / m_rows
-        return Left(fit, bool((np.abs(values) <= FITS).all()), impostors * log10(2))
+        fits = bool((np.abs(values) <= FITS).all()) and (self.precision > 0 or self._solved_by(signs))
+        return Left(fit, fits, impostors * log10(2))
+
+    def _solved_by(self, signs: Vector) -> bool:
+        """To the last digit of exact numbers, of which equations have as many as are needed to find signs."""
+        return in_range(self.A, self.y * np.where(signs < 0, -1, 1).astype(object))
 
 
 def all_digits(A: Any, y: Any, digits: Any = None) -> AllDigits:

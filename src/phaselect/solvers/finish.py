@@ -115,7 +115,10 @@ def settle_found(problem: Normalised, signs: Array, probe: Probe | None) -> tupl
 
     In memory, for few measurements: at once, whatever the scales of columns are.
     """
-    starts = _at_once(problem, signs)
+    if problem.all_digits is not None and not problem.all_digits.left_by(signs[0]).fits:
+        signs = signs[::-1]  # this one may fit to all digits
+    A, y = problem.dense()
+    starts = at_once(A, signs * y)
     answer, support = settle_signs(problem, signs[0], probe, starts[0])
     counted = problem.y > 0
     if support is None or abs((signs[0] * signs[1])[counted].sum()) == counted.sum():
@@ -124,11 +127,10 @@ def settle_found(problem: Normalised, signs: Array, probe: Probe | None) -> tupl
     return answer, support._replace(rival=other.x if other.excess <= EXACT else support.rival)
 
 
-def _at_once(problem: Normalised, signs: Array) -> Array:
-    """Least squares for each row of signs, with columns of unit length."""
-    A, y = problem.dense()
+def at_once(A: Array, targets: Array) -> Array:
+    """Least squares for each row of signed measurements, with columns of unit length."""
     lengths = np.linalg.norm(A, axis=0)
-    return np.linalg.lstsq(A / lengths, (signs * y).T, rcond=None)[0].T / lengths
+    return np.linalg.lstsq(A / lengths, targets.T, rcond=None)[0].T / lengths
 
 
 def settle_nonzeros(problem: Normalised, x: Array, probe: Probe | None) -> tuple[Answer, Any]:

@@ -24,7 +24,8 @@ from phaselect.problem.streams import check_seed
 from phaselect.solvers.belief_propagation import BeliefPropagation
 from phaselect.solvers.company import OneByOne
 from phaselect.solvers.guided_lattice import SHARES, GuidedLattice
-from phaselect.solvers.lattice import Lattice, noise_allowed, within_reach
+from phaselect.solvers.lattice import Lattice, precision_of
+from phaselect.solvers.lattice_reach import measurements_enough, noise_allowed, within_reach
 from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.outcome import Tried
@@ -175,12 +176,13 @@ class FrontDoor:
         own, matrix = problem.normalised, problem.matrix
         if problem.noise is not None or matrix.field != REAL or not self.prior.gaussian:
             return False
-        if not problem.n < own.m_rows <= largest or not matrix.has_entries or matrix.processes > 1:
+        if own.m_rows <= problem.n or not matrix.has_entries or matrix.processes > 1:
             return False
-        precision = problem.rounding if problem.all_digits is None else problem.all_digits.noise
-        if precision > noise_allowed(own.m_rows, problem.n):
+        precision = precision_of(own)
+        count = own.m_rows if known else measurements_enough(own.m_rows, problem.n, precision)
+        if count > largest or precision > noise_allowed(count, problem.n):
             return False
-        return within_reach(round((1 - known) * own.m_rows), own.m_rows - problem.n, precision, BLOCK)
+        return count < own.m_rows or within_reach(round((1 - known) * count), count - problem.n, precision, BLOCK)
 
     def first(self, problem: Instance) -> tuple[Stage, str]:
         """The message passing to begin with, and why."""

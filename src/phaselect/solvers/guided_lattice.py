@@ -142,7 +142,7 @@ class GuidedLattice:
         else:
             nothing = np.zeros((2, unknowns))
             rows = state.rows[:unknowns, :width]
-            own = LatticeState(rows, equations, state.digits, nothing, step, EXACT, 0.0)
+            own = LatticeState(rows, equations, np.ones(unknowns, dtype=bool), state.digits, nothing, step, EXACT, 0.0)
         own = self.lattice.step(own)
         rows = np.zeros_like(state.rows)
         rows[:unknowns, :width] = own.rows

@@ -8,22 +8,21 @@ then blocks of growing size are searched. For any matrix, from M = N + 1 on, as 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, log2
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError, Unsuitable
 from phaselect.equations.regression import sign_columns
-from phaselect.equations.sign_equations import FITS, SignEquations
+from phaselect.equations.sign_equations import SignEquations
 from phaselect.equations.signs import sign_overlap, signs_of
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Schedule, Stretch
-from phaselect.solvers.certificate.impostors import log10_impostors_at
 from phaselect.solvers.finish import settle_found
+from phaselect.solvers.lattice_reach import measurements_enough, tolerance
 from phaselect.solvers.protocol import Start, Work
 from phaselect.solvers.run import run, run_batch
 from phaselect.solvers.sign_lattice import (
@@ -38,6 +37,7 @@ from phaselect.solvers.sign_lattice import (
     toured,
     with_values,
 )
+from phaselect.solvers.some_measurements import signs_of_all, some_measurements
 from phaselect.solvers.verdict import Ended
 
 PARTS = 16
@@ -48,14 +48,15 @@ EXACT = 1e37
 """The mu that stands for exact data."""
 LARGEST = 500
 """Measurements beyond which a piece of a reduction takes more than seconds, and all of it hours."""
-FALL = 0.0215
-"""Half of the binary digits that orthogonal parts lose from one to the next after blocks of 30 to 40 rows: measured."""
-LEAST = -700.0
-"""Logarithm of a noise below all others."""
-TOLD_APART = -2.0
-"""Base-10 logarithm of the number of wrong signs expected to fit, from which on the right ones cannot be told."""
-SURELY = 4.0
-"""Standard deviations that noise does not exceed."""
+MORE = 4
+"""Times as many measurements beyond the unknowns in each restart."""
+
+
+class Drawn(NamedTuple):
+    """The order of the measurements, and which attempt it is."""
+
+    order: NDArray[np.int64]
+    attempt: int
 
 
 class LatticeState(NamedTuple):
@@ -63,8 +64,9 @@ class LatticeState(NamedTuple):
 
     rows: Vector
     equations: SignEquations
+    chosen: NDArray[np.bool_]  # (M,): the measurements whose signs it has
     digits: float  # binary, that have been let in, of those that an equation has
-    signs: Vector  # (2, M): the first two found, the same twice if it is one, zeros if there is none
+    signs: Vector  # of those, two: the first two found, the same twice if it is one, zeros if there is none
     sweeps: int
     mu: float
     lam: float
@@ -81,7 +83,11 @@ class Lattice:
 
     block: the largest size of blocks; the more, the fewer measurements are needed, and the longer it takes.
 
-    The trace holds `digits`, `block`, and `length`, that of the shortest row over that of the signs.
+    restarts: how often to start afresh, with more of the measurements. Of many it takes as many as it needs; the answer
+    is that of all.
+
+    The trace holds how many it took (`signs`), `digits`, `block`, and `length`, that of the shortest row over that of
+    the signs.
 
     >>> import phaselect
     >>> problem = phaselect.gaussian_instance(n=60, alpha=63 / 60, seed=0)
@@ -90,14 +96,16 @@ class Lattice:
     """
 
     block: int = 60
+    restarts: int = 2
 
     def __post_init__(self) -> None:
         if not is_count(self.block, 2) or self.block > BLOCKS[-1]:
             raise InputError(f"Lattice: block = {shortened(self.block)} must be a whole number, 2 to {BLOCKS[-1]}")
+        if not is_count(self.restarts):
+            raise InputError(f"Lattice: restarts = {shortened(self.restarts)} must be a whole number, 0 or more")
 
     name = "lattice"
     state_type = LatticeState
-    restarts = 0
     eager = single_flips = in_batches = takes_few = takes_phases = False
     needs_entries = True
 
@@ -114,14 +122,24 @@ class Lattice:
             return Schedule.fixed_product(1 / (1 - noise), mu0=mu, mu_max=mu, steps=1, unit="iterations", hold=hold)
         return Schedule.fixed_lambda(0.0, mu0=EXACT, mu_max=EXACT, steps=1, unit="iterations", hold=hold)
 
-    def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> Any:
+    def draw(self, rng: np.random.Generator, m_rows: int, n: int, schedule: Schedule, attempt: int) -> Drawn:
         """The order of the rows."""
-        return rng.permutation(m_rows)
+        return Drawn(rng.permutation(m_rows), attempt)
 
-    def start(self, problem: Normalised, drawn: Any, mu: float, lam: float, init: Start | None) -> LatticeState:
+    def start(self, problem: Normalised, drawn: Drawn, mu: float, lam: float, init: Start | None) -> LatticeState:
         """All whole numbers, even or odd; signs that are given are one of the rows."""
-        odd = np.ones(problem.m_rows) if init is None else init.signs
-        return beginning(equations_of(problem, mu), odd, drawn)._replace(mu=mu, lam=lam)
+        chosen = some_measurements(problem, self.measurements(problem, mu, drawn.attempt))
+        odd = (np.ones(problem.m_rows) if init is None else init.signs)[chosen]
+        order = np.argsort(np.argsort(drawn.order)[chosen])
+        return beginning(equations_of(problem, mu, chosen), odd, order)._replace(chosen=chosen, mu=mu, lam=lam)
+
+    def measurements(self, problem: Normalised, mu: float, attempt: int) -> int:
+        """How many an attempt takes; refused where the one before had them all."""
+        least = measurements_enough(problem.m_rows, problem.n, precision_of(problem, mu)) - problem.n
+        before, now = (problem.n + least * MORE**number for number in (attempt - 1, min(attempt, self.restarts)))
+        if 0 < attempt <= self.restarts and before >= problem.m_rows:
+            raise Unsuitable("a lattice of all measurements has been reduced")
+        return int(min(problem.m_rows, now))
 
     def work(self, m_rows: int, n: int, schedule: Schedule) -> Work:
         """Rows are compared with each other, many times."""
@@ -163,13 +181,14 @@ class Lattice:
 
     def measure(self, problem: Normalised, state: LatticeState) -> dict[str, Any]:
         """The fit of the signs, or of what the shortest row has for signs."""
-        signs = self._signs(state)[0]
+        signs = self._signs(problem, state)[0]
         shortest = (state.rows**2).sum(axis=1).min()
         return {
             **columns_of_signs(problem, signs, state.lam),
+            "signs": np.asarray(state.chosen.sum()),
             "digits": np.asarray(state.digits),
             "block": np.asarray(self.block_before(state.sweeps)),
-            "length": np.asarray(np.sqrt(shortest / problem.m_rows)),
+            "length": np.asarray(np.sqrt(shortest / state.chosen.sum())),
             "found": np.asarray(state.signs.any()),
             "sweeps": np.asarray(state.sweeps),
         }
@@ -182,24 +201,25 @@ class Lattice:
     def stop(self, problem: Normalised, row: dict[str, float], final: bool, exact: bool) -> Ended | None:
         """Signs are found, and LLL or a tour is over, which might have found others; or blocks exceed all rows."""
         tours, rest = divmod(int(row["sweeps"]) - PARTS, PIECES)
-        last = tours >= TOURS * len(self.blocks) or row["block"] >= problem.m_rows + 4
+        last = tours >= TOURS * len(self.blocks) or row["block"] >= row["signs"] + 4
         return Ended.SETTLED if tours >= 0 and rest == 0 and (row["found"] or last) else None
 
-    def _signs(self, state: LatticeState) -> Vector:
-        if state.signs.any():
-            return state.signs
-        shortest = int(np.argmin((state.rows**2).sum(axis=1)))
-        return np.stack([signs_of(state.rows[shortest, : state.signs.shape[1]])] * 2)
+    def _signs(self, problem: Normalised, state: LatticeState) -> Vector:
+        signs = state.signs
+        if not signs.any():
+            shortest = int(np.argmin((state.rows**2).sum(axis=1)))
+            signs = np.stack([signs_of(state.rows[shortest, : state.signs.shape[1]])] * 2)
+        return signs_of_all(problem, state.chosen, signs)
 
     def candidate(self, problem: Normalised, state: LatticeState) -> tuple[Vector, Vector]:
         """The signs found, or those of the shortest row."""
-        return self._signs(state), np.asarray(np.nan)
+        return self._signs(problem, state), np.asarray(np.nan)
 
     settle = staticmethod(settle_found)
 
     def average(self, problem: Normalised, state: LatticeState) -> Vector:
         """The ridge estimate for the signs."""
-        estimate: Vector = problem.ridge.at(state.lam).estimate(self._signs(state)[0] * problem.y)
+        estimate: Vector = problem.ridge.at(state.lam).estimate(self._signs(problem, state)[0] * problem.y)
         return estimate
 
     run = run
@@ -213,56 +233,31 @@ def columns_of_signs(problem: Normalised, signs: Vector, lam: float) -> dict[str
     return {name: column[0] for name, column in columns.items()}
 
 
-def equations_of(problem: Normalised, mu: float) -> SignEquations:
-    """The equations of the signs; refused where they cannot tell them."""
-    if problem.m_rows > LARGEST:
-        raise InputError(f"{problem.m_rows} measurements: reducing a lattice takes too long beyond {LARGEST}; use pa")
+def precision_of(problem: Normalised, mu: float = EXACT) -> float:
+    """Standard deviation of the noise on y, or of its rounding, over that of y."""
     if problem.all_digits is not None and mu >= EXACT:
-        fits = tolerance(problem.m_rows, problem.n, problem.all_digits.noise)
-        equations: SignEquations = problem.all_digits.equations
+        return float(problem.all_digits.noise)
+    return float(max(problem.rounding, (2 * mu) ** -0.5))
+
+
+def equations_of(problem: Normalised, mu: float, chosen: Any = None) -> SignEquations:
+    """The equations of the signs, of these measurements or of all; refused where they cannot tell them."""
+    chosen = np.ones(problem.m_rows, dtype=bool) if chosen is None else chosen
+    count = int(chosen.sum())
+    if count > LARGEST:
+        raise Unsuitable(f"{count} measurements: reducing a lattice takes too long beyond {LARGEST}; use pa")
+    if problem.all_digits is not None and mu >= EXACT:
+        own = problem.all_digits.rows(None if chosen.all() else chosen)
+        fits = tolerance(count, problem.n, own.noise)
+        equations: SignEquations = own.equations
         return equations._replace(fits=fits)
-    noise = max(float(problem.rounding), (2 * mu) ** -0.5)
-    fits = tolerance(problem.m_rows, problem.n, noise)
-    return equations_of_data(problem, noise)._replace(fits=fits)
-
-
-def tolerance(m_rows: int, n: int, noise: float) -> float:
-    """The value up to which signs are taken for those that solve an equation, in units of its noise.
-
-    noise: standard deviation over that of y. Refused where wrong signs fit as well as the right ones.
-    """
-    enough = noise_allowed(m_rows, n)
-    if noise > enough:
-        raise Unsuitable(
-            f"y is known to {noise:.1g} of its size, and too many wrong signs fit as well as the right ones: a lattice "
-            f"needs noise={0.9 * enough**2:.1e}*mean(y**2), more digits (Instance.exact) or more measurements"
-        )
-    return min(FITS, SURELY * enough / noise)
-
-
-def noise_allowed(m_rows: int, n: int) -> float:
-    """Standard deviation of noise, over that of y, up to which wrong signs do not fit as well as the right ones."""
-
-    def impostors(log_noise: float) -> float:
-        return log10_impostors_at(2 * log_noise + log((m_rows - n) / m_rows), m_rows, n) - TOLD_APART
-
-    return exp(brentq(impostors, LEAST, 0.0))
+    noise = precision_of(problem, mu)
+    fits = tolerance(count, problem.n, noise)
+    return equations_of_data(problem, noise, chosen)._replace(fits=fits)
 
 
 def beginning(equations: SignEquations, odd: Vector, order: Any) -> LatticeState:
     """All whole numbers, even or odd, in this order; `odd`: signs that are one of the rows."""
     numbers = all_even_or_odd(odd)[order] * np.sqrt(equations.members)
     rows, nothing = with_values(numbers, equations, 0.0), np.zeros((2, len(odd)))
-    return LatticeState(rows, equations, 0.0, nothing, 0, EXACT, 0.0).noting(0.0)
-
-
-def within_reach(signs: int, equations: int, precision: float, block: int) -> bool:
-    """Are blocks of this size expected to find so many signs, from equations of this relative precision?
-
-    A block finds them once what they have in it, a number of unit size per row, is shorter than its first orthogonal
-    part. Those fall off exponentially from row to row, around the volume of the lattice: a binary digit for each row,
-    since numbers are even or odd, and those of all equations.
-    """
-    digits = 1 - (log2(precision) * equations + 1) / signs
-    size = min(block, signs / 2)
-    return digits >= log2(size) / 2 + FALL * (signs - 2 * size)
+    return LatticeState(rows, equations, np.ones(len(odd), dtype=bool), 0.0, nothing, 0, EXACT, 0.0).noting(0.0)

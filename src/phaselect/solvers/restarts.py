@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from phaselect.solvers.company import Company
 from phaselect.solvers.endings import member
 from phaselect.solvers.finish import Answer
 from phaselect.solvers.loop import Loop
-from phaselect.solvers.outcome import Attempt, Outcome, Seen, Tried, stages_of
+from phaselect.solvers.outcome import LOOKS_ELSEWHERE, Attempt, Outcome, Seen, Tried, stages_of
 from phaselect.solvers.protocol import Progress, ProgressCallback, Solver, Start
 from phaselect.solvers.result import Result, tabulate
 from phaselect.solvers.verdict import Ended, Grade, Judged, status_of
@@ -89,7 +90,7 @@ class Search:
             except KeyboardInterrupt:
                 cut = Ended.INTERRUPTED
             except Unsuitable as why:  # another stage may not mind
-                refusal, begun = why, begun - 1
+                refusal, begun = refusal or why, begun - 1
                 continue
             except (TooLarge, MemoryError):  # no reason to lose the best so far
                 if any(one.best is None for one in self.seen):
@@ -113,7 +114,9 @@ class Search:
         last = None
         for last in attempts_of(stages):
             yield last
-        while last is not None and any(seen.looks_elsewhere for seen in self.seen):
+        for _ in range(LOOKS_ELSEWHERE):
+            if last is None or not any(seen.looks_elsewhere for seen in self.seen):
+                return
             last = last._replace(number=last.number + 1, stream=last.stream + 1)
             yield last
 
@@ -192,6 +195,13 @@ class Search:
         return Answer(*(np.where(_beside(keep, one), one, other) for one, other in zip(given, answers, strict=True)))
 
     def _first_state(self, cohort: Cohort, attempt: Attempt, part: Sequence[int]) -> Any:
+        if self.state is None:
+            return self._fresh_state(cohort, attempt, part)
+        numbers = range(1 + attempt.solver.restarts)  # it may be that of a restart
+        fresh = (self._fresh_state(cohort, attempt._replace(number=number), part) for number in numbers)
+        return adopted(attempt.solver, fresh, self.state)
+
+    def _fresh_state(self, cohort: Cohort, attempt: Attempt, part: Sequence[int]) -> Any:
         solver, schedule = attempt.solver, attempt.schedule
         drawn = [
             solver.draw(
@@ -199,8 +209,7 @@ class Search:
             )
             for k in part
         ]
-        state = cohort.start(schedule[0], drawn, self.init if attempt.stream == 0 else None)
-        return state if self.state is None else adopted(solver, state, self.state)
+        return cohort.start(schedule[0], drawn, self.init if attempt.stream == 0 else None)
 
     def _result(self, k: int, last: Attempt, cut: Ended | None) -> Result:
         one = self.seen[k].best
@@ -259,12 +268,13 @@ def examined(cohort: Cohort, answers: Answer, support: Any) -> Any:
     return cohort.examine(answers.x) if (fits_exactly(answers) & ~np.asarray(asked)).any() else support
 
 
-def adopted(solver: Solver, fresh: Any, given: Any) -> Any:
-    """The state given, if it has the shapes of one of this solver on this problem."""
-    state = _shaped_like(fresh, given)
-    if state is None:
-        raise InputError(f"init is not the state of a {solver.name} run on a problem of this size")
-    return state
+def adopted(solver: Solver, fresh: Iterable[Any], given: Any) -> Any:
+    """The state given, if it has the shapes of one of these, of this solver on this problem."""
+    with suppress(Unsuitable):  # restarts may come to an end before they are over
+        for one in fresh:
+            if (state := _shaped_like(one, given)) is not None:
+                return state
+    raise InputError(f"init is not the state of a {solver.name} run on a problem of this size")
 
 
 def _shaped_like(fresh: Any, given: Any) -> Any:

@@ -89,7 +89,7 @@ def judge(
         return Judged(Grade.INEXACT if log10 < CERTIFIED_BELOW else Grade.OPEN, fit, log10)
     if support is None:
         return Judged(Grade.OPEN, fit, log10_impostors(fit, y.size, n))
-    if np.isfinite(support.rival).all():
+    if np.isfinite(support.rival).all() and (digits is None or _fits(problem(), support.rival, digits)):
         return Judged(Grade.AMBIGUOUS, fit, log10_impostors(fit, y.size, n), rival=np.asarray(support.rival))
     rounding, structured = float(support.rounding), bool(support.structured)
     distinct = distinct_rows(support.images, rounding)
@@ -141,7 +141,12 @@ def _to_all_digits(inspected: Inspected, problem: Normalised, digits: AllDigits)
     """What is left of it where a rival that fits in float64 need not, and sign vectors were told apart by that."""
     if inspected.rival is None:
         return inspected if inspected.proved or inspected.doubt == DEPENDENT else Inspected()
-    return inspected if digits.left_by(signs_of(problem.forward(inspected.rival))).fits else Inspected()
+    return inspected if _fits(problem, inspected.rival, digits) else Inspected()
+
+
+def _fits(problem: Normalised, x: Vector, digits: AllDigits) -> bool:
+    """To all digits."""
+    return digits.left_by(signs_of(problem.forward(x))).fits
 
 
 def _by_close_look(look: CloseLook, seed: int) -> Inspected:
