@@ -6,7 +6,7 @@ from benchmarks.coded import coded
 from benchmarks.rows import Measurement, Report, Row
 
 from benchmarks import deepinv_descent, diffraction, diffraction_rows, page
-from phaselect import InputError, operators
+from phaselect import InputError, operators, solve
 from tests.benchmarks.conftest import MACHINE
 
 
@@ -114,3 +114,19 @@ def test_what_cannot_be_published_is_refused(monkeypatch, capsys):
     refused = capsys.readouterr().err.splitlines()
     assert "leave out --device" in refused[0]
     assert "--sides big" in refused[1]
+
+
+def test_refinement_needs_little_memory():
+    """At this size Python's own objects are a part of it."""
+    solve(coded(16, 3, 0).problem)  # compiled
+    assert diffraction_rows.memory(96, diffraction_rows.STAGES[1], {}).value < 7.5
+
+
+def test_a_section_measured_anew_leaves_the_others():
+    old, new = (Row("cost", "solution", "8 x 8", Measurement(value, "s")) for value in (2.0, 1.0))
+    other = Row("targets", "complex", "8 x 8", Measurement(20, "of 20"))
+    machine = {"versions": {"phaselect": "0.2.0 abc"}}
+    found = diffraction.with_section(Report("cpu", False, MACHINE, [old, other]), Report("cpu", False, machine, [new]))
+    assert found.machine == MACHINE
+    assert found.rows[0] == other
+    assert (found.rows[1].found.value, found.rows[1].found.detail) == (1.0, "; package at revision abc")

@@ -143,6 +143,24 @@ def test_a_few_small_measurements_do_not_hold_up_the_others(monkeypatch):
     assert len(rounds) <= 2
 
 
+def test_where_few_digits_gain_nothing_more_are_taken(monkeypatch):
+    """As on a device of which single precision is no help."""
+    problem, honest, levels = draw(5, 100).normalised, phases.correction, []
+
+    def in_vain(linear, level, *given):
+        levels.append(int(level))
+        step, spectrum = honest(linear, level, *given)
+        return (0 * step if level == 0 else step), spectrum
+
+    monkeypatch.setattr(phases, "_levels", lambda problem: 2)
+    monkeypatch.setattr(phases, "correction", in_vain)
+    x, _ = refined(problem, problem.x0 + 0.01, 1e-3)
+    assert mse_x(problem.x0, x) < 1e-28
+    point = np.random.default_rng(0).standard_normal(N)
+    assert locality(problem, problem.x0, point, np.True_).unique
+    assert levels.count(0) == 2
+
+
 def test_the_turn_of_all_phases_is_not_missed(monkeypatch):
     """Least squares cannot tell it, and rounding adds to it."""
     problem, honest = draw(7, 100).normalised, phases.correction

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from phaselect import DataWarning, Instance, Status, ensemble_instance, gaussian_instance, solve, theory
+from phaselect import DataWarning, Instance, Status, ensemble_instance, gaussian_instance, operators, solve, theory
 from phaselect.backends.host import in_memory
 from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.solvers import front_door
@@ -37,6 +37,9 @@ def test_a_real_signal_of_which_too_little_is_measured():
     A, x0 = rng.standard_normal((2, 101, 100)), rng.standard_normal(100)
     (line,) = poor_prospects(Instance(A[0] + 1j * A[1], np.abs((A[0] + 1j * A[1]) @ x0), real=True))
     assert "needs M/N above 1.01, and has" in line.replace(" for message passing", "")
+    patterns = operators.coded_diffraction((12, 12), 2)
+    problem = Instance(patterns, np.abs(patterns @ rng.standard_normal(144)), real=True)
+    assert threshold(problem) == pytest.approx(HIGHEST[REAL_SIGNAL], abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["toeplitz", "spectrum", "orthogonal"])
