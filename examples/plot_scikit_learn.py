@@ -41,13 +41,14 @@ print(f"noise: {model.noise_variance_:.0f}; with known signs {1 / oracle.alpha_:
 # much.
 print(f"correlation of s1 and s2: {np.corrcoef(X[:, 4], X[:, 5])[0, 1]:.2f}")
 figure, axes = plt.subplots(figsize=(5.5, 3))
-places = np.arange(X.shape[1])
+at = np.arange(X.shape[1])
 bars = {"fmt": "o", "capsize": 2}
 axes.axhline(0, color="0.7", linewidth=0.8)
 known = np.sqrt(np.diag(oracle.sigma_))
-axes.errorbar(places - 0.12, oracle.coef_, known, color="0.45", label="signs known", **bars)
-axes.errorbar(places + 0.12, side * model.coef_, model.coef_std_, label="distances alone", **bars)
-axes.set(xticks=places, xticklabels=data.feature_names, ylabel="coefficient")
+found, unsure = side * model.coef_, model.coef_std_
+axes.errorbar(at - 0.12, oracle.coef_, known, color="0.45", label="signs known", **bars)
+axes.errorbar(at + 0.12, found, unsure, label="distances alone", **bars)
+axes.set(xticks=at, xticklabels=data.feature_names, ylabel="coefficient")
 axes.legend()
 plt.show()
 
@@ -60,8 +61,9 @@ plt.show()
 folds = KFold(5, shuffle=True, random_state=0)
 flips = np.random.default_rng(0).choice([-1, 1], size=response.size)
 flipped = flips * response
-absolute = make_pipeline(StandardScaler(with_mean=False), AbsoluteRegression(random_state=0))
-mixture = make_pipeline(StandardScaler(with_mean=False), SymmetricMixtureRegression(random_state=0))
+scaler = StandardScaler(with_mean=False)
+absolute = make_pipeline(scaler, AbsoluteRegression(random_state=0))
+mixture = make_pipeline(scaler, SymmetricMixtureRegression(random_state=0))
 for what, estimator, y in (
     ("distances, plain regression", LinearRegression(), distance),
     ("distances, AbsoluteRegression", absolute, distance),
@@ -79,11 +81,12 @@ for what, estimator, y in (
 predicted = np.empty_like(response)
 for train, test in folds.split(X):
     mixture.fit(X[train], flipped[train])
-    predicted[test] = np.sign(mixture[-1].coef_ @ oracle.coef_) * mixture.predict(X[test])
+    side = np.sign(mixture[-1].coef_ @ oracle.coef_)
+    predicted[test] = side * mixture.predict(X[test])
 plain = cross_val_predict(LinearRegression(), X, response, cv=folds)
 for what, prediction in (("flipped at random", predicted), ("all signs known", plain)):
     explained = 1 - np.mean((response - prediction) ** 2) / np.mean(response**2)
-    print(f"trained on {what:17}: {explained:.2f} of the hidden response explained")
+    print(f"{what:18} {explained:.2f} of the hidden response explained")
 
 # %%
 # Which patients were flipped?
@@ -93,12 +96,14 @@ for what, prediction in (("flipped at random", predicted), ("all signs known", p
 mixture.fit(X, flipped)
 mean_sign = mixture[-1].predict_mean_sign(mixture[:-1].transform(X), flipped)
 claimed = (1 + np.abs(mean_sign)) / 2
-correct = np.sign(mean_sign) * np.sign(mixture[-1].coef_ @ oracle.coef_) == flips
-print(f"{correct.mean():.0%} of all signs are right, {correct[claimed > 0.9].mean():.0%} of those claimed above 90 %")
+correct = np.sign(mean_sign * (mixture[-1].coef_ @ oracle.coef_)) == flips
+print(f"{correct.mean():.0%} of all signs are right")
+print(f"{correct[claimed > 0.9].mean():.0%} of those claimed above 90 %")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3))
 for sign, label in ((1, "as it was"), (-1, "flipped")):
-    left.plot(predicted[flips == sign], response[flips == sign], ".", label=label, alpha=0.7)
+    shown = flips == sign
+    left.plot(predicted[shown], response[shown], ".", label=label, alpha=0.7)
 left.axline((0, 0), slope=1, color="0.5", linewidth=0.8)
 left.set(xlabel="predicted, by the other four folds", ylabel="hidden response")
 left.legend(title="in the training data", loc="upper left")
@@ -108,7 +113,8 @@ for eighth in np.array_split(np.argsort(claimed), 8):
     error = np.sqrt(share * (1 - share) / eighth.size)
     right.errorbar(claimed[eighth].mean(), share, error, fmt="o", color="C0", capsize=2)
 right.axline((0.5, 0.5), slope=1, color="0.5", linewidth=0.8)
-right.set(xlabel="claimed probability of the sign", ylabel="share of right signs", xlim=(0.48, 1.02), ylim=(0.35, 1.02))
+right.set(xlabel="claimed probability of the sign", ylabel="share of right signs")
+right.set(xlim=(0.48, 1.02), ylim=(0.35, 1.02))
 plt.show()
 
 # %%

@@ -250,7 +250,9 @@ def test_nothing_to_find(regression):
     with pytest.warns(ConvergenceWarning, match="nothing but noise in y") as caught:
         loud = regression(noise=2 * np.mean(y**2)).fit(X, abs(y))
     assert caught[0].filename == __file__
-    for model, variance in ((silent, 0), (loud, 2 * np.mean(y**2))):
+    with pytest.warns(ConvergenceWarning, match="nothing but zeros in X"):
+        blind = regression().fit(0 * X, abs(y))
+    for model, variance in ((silent, 0), (loud, 2 * np.mean(y**2)), (blind, np.mean(y**2))):
         assert not model.coef_.any()
         assert model.result_ is None
         assert model.noise_variance_ == variance

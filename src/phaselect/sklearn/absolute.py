@@ -60,7 +60,7 @@ class AbsoluteRegression(SignlessRegression):
     signs_ : ndarray of shape (n_samples,)
         The sign of X w + b of each training sample, 1 or -1.
     status_ : phaselect.Status
-        How the fit ended: `RECOVERED` for exact data that have no other solution, `ESTIMATE` for noisy ones. For the
+        How the fit ended: `RECOVERED` for exact data that have no other solution, `ESTIMATE` for noisy ones. For
         most others `fit` warns (`ConvergenceWarning`), and has the best that was found.
     result_ : phaselect.Result or None
         All that `phaselect.solve` tells; None if there was nothing to solve, as y was all zeros or all noise.

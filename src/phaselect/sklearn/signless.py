@@ -60,15 +60,14 @@ class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         A = _with_ones(X) if self.fit_intercept else X
         columns, rows = _not_empty(A, axis=0), _not_empty(A, axis=1)
-        A, y = A[:, columns][rows], y[rows]
+        A, seen = A[:, columns][rows], y[rows]
         x, x_std = np.zeros(columns.size), np.full(columns.size, np.nan)
-        result = self._solve(A, y)
+        result = self._solve(A, seen)
         if result is None:
-            learned = float(np.mean(np.square(y))) if y.size else 0.0
-            self.noise_variance_ = float(self.noise) if is_number(self.noise) else learned
+            self.noise_variance_ = float(self.noise if is_number(self.noise) else np.mean(np.square(y)))
         else:
             x[columns], x_std[columns] = result.x, _standard_deviations(result)
-            self.noise_variance_ = _noise_variance(result, A, y)
+            self.noise_variance_ = _noise_variance(result, A, seen)
         self.result_, self.status_ = result, Status.ESTIMATE if result is None else result.status
         x *= _sign_by_convention(x[: X.shape[1]], x[-1])
         self.coef_, self.coef_std_ = x[: X.shape[1]], x_std[: X.shape[1]]
@@ -78,9 +77,8 @@ class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """None where there is nothing to solve: no y that is not zero, or nothing but noise; zeros are the answer."""
         power = float(np.mean(np.square(y))) if y.size else 0.0
         if not power or (is_number(self.noise) and self.noise >= power):
-            self._warn(
-                f"{'nothing but noise' if power else 'nothing but zeros'} in y, so that all coefficients are zero"
-            )
+            what = "noise in y" if power else "zeros in y" if y.size else "zeros in X"
+            self._warn(f"nothing but {what}, so that all coefficients are zero")
             return None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         result = solve(
