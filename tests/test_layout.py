@@ -62,7 +62,7 @@ def room(name):
 
 def test_kernels_are_where_the_tests_look_for_changes():
     having = {room(name) for name, edges in EDGES.items() if any(edge.startswith("base.kernels") for edge in edges)}
-    assert having <= set(KERNELS)
+    assert having - {"cli"} <= set(KERNELS)  # its doctor asks where they are kept
 
 
 def in_a_room(names):
