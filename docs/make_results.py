@@ -8,9 +8,9 @@ import math
 import re
 from pathlib import Path
 
+from phaselect.base.style import save, shown_size
 from phaselect.base.tables import Table, load_table
 from phaselect.figures.gallery import DIGITS, FIGURES, draw, figure_module
-from phaselect.figures.style import save, shown_size
 from phaselect.figures.success_curves import refitted
 from phaselect.report.ledger import Entry, Tables, assess_all, summary
 from phaselect.report.page import CLAIMS

@@ -29,7 +29,7 @@ for photons in (10, 100, 1000, None):
     print("|", photons or "no noise", "|", " | ".join(f"{error:.2g}" for error in errors), "|")
 
 if len(sys.argv) > 1:
+    from phaselect.base.style import save
     from phaselect.figures.picture_panel import draw
-    from phaselect.figures.style import save
 
     save(draw(recover_photograph(photograph, 3, photons=1000)), sys.argv[1])

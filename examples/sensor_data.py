@@ -6,15 +6,13 @@ Run it: python examples/sensor_data.py
 import numpy as np
 
 import phaselect
-from phaselect.cli.progress import progress_bar
 
 rng = np.random.default_rng(7)
 coefficients = rng.normal(scale=3.0, size=150)  # what we want, in its own units
 probes = rng.normal(scale=0.02, size=(190, 150))  # 190 known probing patterns, 1.27 for each unknown
 readings = np.abs(probes @ coefficients)  # what the sensor tells
 
-with progress_bar() as bar:
-    result = phaselect.solve(probes, readings, progress=bar)
+result = phaselect.solve(probes, readings, progress=True)
 print(result.message)
 print(f"relative misfit {result.mse_y:.1e}; expected number of impostors 10^{result.log10_impostors:.0f}")
 

@@ -30,7 +30,7 @@ for i in range(0, len(schedule), 8):
     print(f"{overlap}  {misfit}  {trace['free_entropy'][i]:12.3f} {branch['free_entropy'][i]:7.3f}")
 
 if len(sys.argv) > 1:
-    from phaselect.figures.style import BLUE, MSE_Y, MU, OVERLAP, RED, legend, panels, save, style
+    from phaselect.base.style import BLUE, MSE_Y, MU, OVERLAP, RED, legend, panels, save, style
 
     with style():
         figure, axes = panels(2)

@@ -42,7 +42,7 @@ def few_programs():
 def coarse_pictures(tmp_path_factory):
     """Figures of few pixels: to render those of print takes the time of tests that look at none."""
     try:
-        from phaselect.figures import style
+        from phaselect.base import style
     except ImportError:  # tests on a GPU machine do without
         yield
         return

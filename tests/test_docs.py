@@ -53,7 +53,9 @@ def test_names_in_the_text_exist(page):
         assert hasattr(phaselect, name) or (ROOT / "src" / "phaselect" / f"{name}.py").exists(), name
 
 
-@pytest.mark.parametrize("name", ["index.md", "tour.md", "adding_a_solver.md", "market_split.md"])
+@pytest.mark.parametrize(
+    "name", ["index.md", "tour.md", "adding_a_solver.md", "market_split.md", "results_in_python.md"]
+)
 def test_python_in_the_pages_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PHASELECT_CACHE", str(tmp_path))

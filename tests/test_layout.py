@@ -166,7 +166,7 @@ def test_public_names_are_documented(package):
 
 def test_examples_in_docstrings():
     names = [f"problem.{name}" for name in ("ensembles", "operators", "schedule")]
-    names += ["base.ranges", "base.tables", "cli.progress", "experiments.grid"]
+    names += ["base.ranges", "base.tables", "base.bars", "experiments.grid"]
     names += ["solvers.message_passing", "solvers.sign_lattice", "solvers.solve"]
     names += [f"theory.{name}" for name in ("branch", "saddle", "evolution", "bayes", "thresholds")]
     for name in names:
@@ -182,5 +182,5 @@ def test_the_wheel_has_all_of_the_package_and_nothing_else():
     shipped = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
     files = [path for path in (root / "src" / "phaselect").rglob("*") if path.is_file()]
     assert shipped == {path.relative_to(root / "src").as_posix() for path in files if "__pycache__" not in path.parts}
-    data = {"py.typed", "figures/print.mplstyle", "experiments/presets.toml", "report/page.css"}
+    data = {"py.typed", "base/print.mplstyle", "experiments/presets.toml", "report/page.css"}
     assert {f"phaselect/{name}" for name in data} <= shipped

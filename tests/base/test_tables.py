@@ -1,7 +1,10 @@
+import sys
+
 import numpy as np
 import pytest
 
 from phaselect import InputError
+from phaselect.base.style import OVERLAP
 from phaselect.base.tables import Table, load_table, stack
 
 
@@ -55,3 +58,54 @@ def test_bad_tables():
         Table({"a": np.zeros(2), "b": np.zeros(3)})
     with pytest.raises(InputError, match="no such file"):
         load_table("nowhere.csv")
+
+
+def test_a_table_is_short_to_look_at():
+    known = Table(table().columns | {"converged": np.array([True, True, False])}, shown=("n", "x"))
+    assert (
+        repr(known)
+        == "Table(3 rows x 5 columns, n 1 to 3, x 0.1 to 0.1, 1 row not converged: name, n, x, good, converged)"
+    )
+    assert repr(table()) == "Table(3 rows x 4 columns: name, n, x, good)"
+    assert repr(Table({name: np.zeros(1) for name in "abcdefghij"})).endswith(
+        "10 columns: a, b, c, d, e, f, g, ..., j)"
+    )
+    assert repr(Table({})) == "Table(0 rows x 0 columns)"
+    assert repr(known.where(n=7)).startswith("Table(0 rows x 5 columns, n unknown, x unknown")
+
+
+def test_a_table_goes_through_the_names_of_its_columns():
+    assert list(table()) == list(table().keys()) == ["name", "n", "x", "good"]
+    assert "n" in table()
+    assert "N" not in table()
+    assert {**table()}["n"].tolist() == dict(table().items())["n"].tolist() == [1, 2, 3]
+
+
+def test_a_frame_of_pandas(monkeypatch):
+    own = table().to_frame()
+    assert own.columns.tolist() == ["name", "n", "x", "good"]
+    assert own["n"].tolist() == [1, 2, 3]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="pandas is not installed: pip install pandas"):
+        table().to_frame()
+
+
+def test_a_plot_shows_what_there_is_and_nothing_else():
+    columns = {"mu": np.geomspace(1, 100, 5), "m": np.linspace(0, 1, 5), "mse_y": np.geomspace(1, 1e-9, 5)}
+    marked = {"converged": np.arange(5) != 1, "stable": np.arange(5) < 4, "lam": np.zeros(5)}
+    known = Table(columns | marked, shown=("mu", "m", "mse_y"))
+    figure = known.plot()
+    left, right = figure.axes
+    assert [left.get_xscale(), left.get_yscale(), right.get_yscale()] == ["log", "linear", "log"]
+    stable, unstable = left.lines
+    np.testing.assert_array_equal(stable.get_ydata(), [0, np.nan, 0.5, 0.75, np.nan])
+    np.testing.assert_array_equal(unstable.get_ydata()[-2:], [0.75, 1.0])
+    assert figure.get_suptitle() == r"$\lambda = 0$"
+    (only,) = known.plot("m", "mse_y").axes
+    assert only.get_xlabel() == OVERLAP
+    png, shown = figure._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    assert shown["width"] == 7 * 96
+    for names, message in ((("mu", "M"), "no column M: there are mu, m,"), (("mu",), "name two columns")):
+        with pytest.raises(InputError, match=message):
+            known.plot(*names)

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from phaselect.figures.style import style
+from phaselect.base.style import style
 from tests.figures.cheap import tables_of
 
 CHEAP = {  # module: smaller grids

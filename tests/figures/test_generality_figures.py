@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from phaselect.base.style import GREY
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import InProcess
 from phaselect.experiments.grid import Grid, preset
 from phaselect.figures import bits, collapse, complex_success, ensembles, gallery, growth, priors, spectrum_design
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import draw
-from phaselect.figures.style import GREY
 from phaselect.problem.matrix_kinds import KINDS
 
 

@@ -11,9 +11,9 @@ from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from phaselect.base.style import COLUMN, GREY, panels
 from phaselect.base.tables import load_table
 from phaselect.figures.gallery import FIGURES, draw, missing_runs
-from phaselect.figures.style import COLUMN, GREY, panels
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 SMALLEST = 7

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from phaselect import theory
+from phaselect.base.style import style
 from phaselect.base.tables import Table
 from phaselect.figures import (
     branches,
@@ -14,7 +15,6 @@ from phaselect.figures import (
 )
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import figure_module
-from phaselect.figures.style import style
 from tests.figures.cheap import tables_of
 
 # What takes seconds is given, and tested against the theory by itself: here, and in tests/theory/test_thresholds.py.

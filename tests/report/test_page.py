@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from phaselect.base.style import panels
 from phaselect.cli.main import main
 from phaselect.figures import gallery
 from phaselect.figures.gallery import FIGURES
-from phaselect.figures.style import panels
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

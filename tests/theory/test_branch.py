@@ -13,7 +13,7 @@ def test_same_columns_as_a_solver():
     branch = follow(1.5, Schedule.matched(mu_max=10))
     assert {"mu", "lam", "mse_y", "m", "O", "energy", "q1", "V"} <= set(trace) & set(branch)
     assert {"free_entropy", "complexity", "replicon", "residual", "converged", "trusted"} <= set(branch)
-    assert len({column.size for column in branch.values()}) == 1
+    assert len({column.size for _, column in branch.items()}) == 1
 
 
 @pytest.mark.parametrize("product", [1.0, 0.5])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from phaselect import InputError, Schedule, theory
+from phaselect.base.tables import Table
 
 POINT = theory.saddle_point(1.7, 1.0)
 SCHEDULE = Schedule.matched(mu0=2.0, mu_max=4.0, eps=0.5, unit="iterations", steps=1)
@@ -126,7 +127,7 @@ def test_what_does_not_converge(name, monkeypatch):
             call(**CALLS[name])
     else:
         found = call(**CALLS[name])
-        assert not np.any(found["converged"] if isinstance(found, dict) else found.converged)
+        assert not np.any(found["converged"] if isinstance(found, Table) else found.converged)
 
 
 def test_a_search_at_fixed_sign_overlap_that_fails_says_so(monkeypatch):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,32 @@ from numpy.typing import NDArray
 from phaselect.base.errors import InputError
 from phaselect.base.files import atomic_write
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Columns = dict[str, NDArray[Any]]
 
+FEW = 8
+"""Names of columns that are shown; of more, the first ones and the last."""
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Columns of equal length, with their provenance: what was computed, how, by which version.
+
+    `shown` are the names that `plot` draws if not told otherwise, the first of them across. A table has as many entries
+    as rows, and goes through the names of its columns: `dict(table)` are the columns.
 
     >>> table = Table({"n": np.array([100, 200]), "alpha": np.array([1.2, 1.3])}, {"command": "by hand"})
     >>> table.where(n=200)["alpha"]
     array([1.3])
+    >>> table
+    Table(2 rows x 2 columns: n, alpha)
     """
 
     columns: Columns
     provenance: dict[str, str] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len({len(column) for column in self.columns.values()}) > 1:
@@ -43,6 +55,49 @@ class Table:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def keys(self) -> KeysView[str]:
+        """The names of the columns."""
+        return self.columns.keys()
+
+    def items(self) -> ItemsView[str, NDArray[Any]]:
+        """Names and columns."""
+        return self.columns.items()
+
+    def __repr__(self) -> str:
+        ranges = [_range(name, self.columns[name]) for name in self.shown]
+        facts = [f"{len(self)} rows x {len(self.columns)} columns", *ranges]
+        if "converged" in self:
+            lost = int(np.sum(self.columns["converged"] == 0))
+            facts.append(f"{lost} row{'s' if lost > 1 else ''} not converged" if lost else "all converged")
+        names = list(self.columns)
+        names = names if len(names) <= FEW else [*names[: FEW - 1], "...", names[-1]]
+        return f"Table({', '.join(facts)}{': ' if names else ''}{', '.join(names)})"
+
+    def plot(self, *names: str) -> Figure:
+        """The columns of these names against the first of them, a panel for each; a matplotlib Figure.
+
+        A notebook shows it; elsewhere `table.plot().savefig("table.png")`.
+        """
+        across, *others = names or self.shown or self.columns
+        for name in (across, *others):
+            if name not in self:
+                raise InputError(f"there is no column {name}: there are {', '.join(self.columns)}")
+        if not others:
+            raise InputError("name two columns or more to plot: the first is drawn across")
+        from phaselect.base.curves import draw_columns
+
+        return draw_columns(self.columns, across, others)
+
+    def to_frame(self) -> Any:
+        """The columns as a `pandas.DataFrame`; needs pandas."""
+        return frame(self.columns)
 
     def where(self, **values: Any) -> Table:
         """The rows in which each named column has the given value."""
@@ -71,7 +126,7 @@ class Table:
             else column
             for name, column in self.columns.items()
         }
-        return Table(columns, self.provenance)
+        return replace(self, columns=columns)
 
     def save(self, path: str | Path) -> None:
         """Write a `.csv` file, whole or not at all; floats in full precision."""
@@ -91,6 +146,21 @@ class Table:
             raise InputError("pyarrow is not installed: pip install 'phaselect[parquet]', or write .csv") from None
         with atomic_write(path) as stream:
             parquet.write_table(arrow.table(self.columns).replace_schema_metadata(self.provenance), stream)
+
+
+def frame(columns: Mapping[str, NDArray[Any]]) -> Any:
+    """Columns as a `pandas.DataFrame`."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise InputError("pandas is not installed: pip install pandas, or use the columns as they are") from None
+    return pandas.DataFrame(dict(columns))
+
+
+def _range(name: str, column: NDArray[Any]) -> str:
+    """From where to where a column of numbers goes."""
+    known = column[np.isfinite(column)]
+    return f"{name} {known.min():.4g} to {known.max():.4g}" if known.size else f"{name} unknown"
 
 
 def stack(parts: Iterable[Mapping[str, Any]]) -> Columns:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 import phaselect
+from phaselect.base.style import SUFFIXES, save
 from phaselect.cli.console import check_writable, example
 from phaselect.cli.interrupts import exit_code, interrupted
 from phaselect.cli.progress import progress_bar
-from phaselect.figures.style import SUFFIXES, save
 
 
 @example("phaselect demo --out demo.png")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from phaselect.base.errors import InputError
+from phaselect.base.style import SUFFIXES, save
 from phaselect.cli.console import check_writable, example
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
 from phaselect.cli.sweeps import SCALE, STORE, executor, executor_options
-from phaselect.figures.style import SUFFIXES, save
 
 if TYPE_CHECKING:
     from phaselect.base.tables import Table

@@ -9,11 +9,11 @@ import click
 import numpy as np
 
 from phaselect.base.errors import InputError
+from phaselect.base.style import SUFFIXES, save
 from phaselect.cli.console import check_writable, example, in_options, printed_warnings
 from phaselect.cli.exit_codes import code_of
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
-from phaselect.figures.style import SUFFIXES, save
 
 if TYPE_CHECKING:
     from phaselect.experiments.photograph import Photographed

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from phaselect.base.array_files import read_array
 from phaselect.base.errors import InputError
 from phaselect.base.ranges import number_range
+from phaselect.base.style import SUFFIXES
 from phaselect.base.tables import Table
 from phaselect.cli.console import check_writable, emit, example
 from phaselect.cli.progress import work_bar
-from phaselect.figures.style import SUFFIXES
 
 MOST_POINTS = 10_000
 START = click.Choice(["uninformed", "informed"])
@@ -51,7 +51,7 @@ def _warn_unconverged(converged: NDArray[np.bool_]) -> None:
 
 
 def _plot(figure: Callable[[], Any], path: str | None) -> None:
-    from phaselect.figures.style import save, style
+    from phaselect.base.style import save, style
 
     if path is not None:
         with style():
@@ -123,7 +123,6 @@ def branch(
     plot: str | None,
 ) -> None:
     """Saddle points along an infinitely slow anneal, with the column names of a solver's trace."""
-    from phaselect.figures.plots import draw_branch
     from phaselect.problem.schedule import Schedule
     from phaselect.theory import curve_through_folds, follow
     from phaselect.theory.control import check_positive
@@ -149,9 +148,9 @@ def branch(
         table = follow(alpha, schedule, start=start or "uninformed")
     shown = ["mu", "lam", "m", "O", "mse_y", "free_entropy", "complexity", "replicon", "trusted"]
     shown += ["stable"] if folds else []
-    emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
+    emit(table.columns if out or as_json else {name: table[name] for name in shown}, out, as_json)
     _warn_unconverged(table["converged"])
-    _plot(lambda: draw_branch(table), plot)
+    _plot(lambda: table.plot(), plot)
 
 
 def matrices(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -248,7 +247,7 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
         found = phase_diagram(grid, lam, progress=bar.share)
     thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
     everywhere = {name: np.full(len(grid), value) for name, value in thresholds.items()}
-    emit(found.lines | everywhere if out or as_json else found.lines, out, as_json)
+    emit(found.lines.columns | everywhere if out or as_json else found.lines.columns, out, as_json)
     for name, value in thresholds.items():
         click.echo(f"{name:15}{value:.5g}", err=True)
     _warn_unconverged(found.lines["converged"])
@@ -284,7 +283,7 @@ def complexity(
         raise InputError(f"need 0 < mu0 < mu-max and 2 to {MOST_POINTS} points")
     table = complexity_curve(alpha, np.geomspace(mu0, mu_max, points).tolist(), lam, sign_overlap=sign_overlap)
     shown = ("mu", "phi", "complexity", "mse_y", "m", "replicon", "trusted")
-    emit(table if out or as_json else {name: table[name] for name in shown}, out, as_json)
+    emit(table.columns if out or as_json else {name: table[name] for name in shown}, out, as_json)
     _warn_unconverged(table["converged"])
     _plot(lambda: draw_complexity(table), plot)
 
@@ -340,6 +339,6 @@ def clusters(
     _check_outputs(out, plot)
     with work_bar() as bar:
         table = traps(sorted(alpha), lam, product=product, progress=bar.share)
-    emit(table, out, as_json)
+    emit(table.columns, out, as_json)
     _warn_unconverged(table["converged"])
     _plot(lambda: draw_traps(table), plot)

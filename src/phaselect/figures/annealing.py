@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from phaselect.base.style import MSE_Y, OVERLAP, letter, logarithmic, panels, shades
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.figures.style import MSE_Y, OVERLAP, letter, logarithmic, panels, shades
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import follow
 

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.lattice_bits import fit_rule, rows_for, strength, trial
-from phaselect.experiments.runs import one_thread
-from phaselect.experiments.success import success_table, wilson
-from phaselect.experiments.trials import by_name, side_by_side
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -30,6 +24,12 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.lattice_bits import fit_rule, rows_for, strength, trial
+from phaselect.experiments.runs import one_thread
+from phaselect.experiments.success import success_table, wilson
+from phaselect.experiments.trials import by_name, side_by_side
+from phaselect.figures.context import Context
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, legend, letter, logarithmic, panels, shades
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.figures.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, legend, letter, logarithmic, panels, shades
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import follow, transitions
 

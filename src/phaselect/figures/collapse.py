@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.equations.amp_iteration import Beliefs, iteration, pass_by_products
-from phaselect.experiments.pseudo_code import message_passing, split_start
-from phaselect.experiments.success import wilson
-from phaselect.experiments.two_moments import saddle_iteration
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -29,6 +23,12 @@ from phaselect.figures.style import (
     shades,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.equations.amp_iteration import Beliefs, iteration, pass_by_products
+from phaselect.experiments.pseudo_code import message_passing, split_start
+from phaselect.experiments.success import wilson
+from phaselect.experiments.two_moments import saddle_iteration
+from phaselect.figures.context import Context
 from phaselect.problem.ensembles import ensemble_instance
 from phaselect.solvers.message_passing import AMP
 from phaselect.theory.control import Control, Overlaps, State

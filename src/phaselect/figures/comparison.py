@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from phaselect.base.style import ALPHA, RECOVERED, between, with_bars
 from phaselect.base.tables import Columns, Table
-from phaselect.figures.style import ALPHA, RECOVERED, between, with_bars
 from phaselect.figures.success_curves import analyse, draw_half, mark_half
 
 if TYPE_CHECKING:

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.runs import one_thread
-from phaselect.experiments.success import CONFIDENCE, success_table, timed_on_one_core
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -27,6 +23,10 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.runs import one_thread
+from phaselect.experiments.success import CONFIDENCE, success_table, timed_on_one_core
+from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, counts
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.matrix_kinds import normal

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.style import COMPLEXITY, MSE_Y, OVERLAP, legend, letter, panels, shades
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
-from phaselect.figures.style import COMPLEXITY, MSE_Y, OVERLAP, legend, letter, panels, shades
 from phaselect.theory import complexity_curve
 from phaselect.theory.at_sign_overlap import complexity_at_random
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phaselect.base.style import BLUE, RED, logarithmic, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, RED, logarithmic, panels
 from phaselect.theory import bayes_optimal, critical_alpha
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from phaselect.figures.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, legend, panels, style
+from phaselect.base.style import BLUE, GREEN, MSE_Y, MU, OVERLAP, PINK, RED, legend, panels, style
 from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.protocol import ProgressCallback

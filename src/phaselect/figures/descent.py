@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.style import ALPHA, BARS, BLUE, GREEN, GREY, ORANGE, between, legend, letter, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.gradient_descent import descend_in_signs, descend_in_x
 from phaselect.experiments.success import succeeded
 from phaselect.experiments.trials import Method, by_name, side_by_side
 from phaselect.figures.comparison import Styles, draw_comparison, mark_alphas, success_of
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BARS, BLUE, GREEN, GREY, ORANGE, between, legend, letter, panels, with_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

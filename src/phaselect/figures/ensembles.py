@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.kind_thresholds import kind_threshold
-from phaselect.experiments.success import success_table, timed_on_one_core
-from phaselect.figures.comparison import mark_alphas
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -25,6 +20,11 @@ from phaselect.figures.style import (
     small_panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.kind_thresholds import kind_threshold
+from phaselect.experiments.success import success_table, timed_on_one_core
+from phaselect.figures.comparison import mark_alphas
+from phaselect.figures.context import Context
 from phaselect.figures.success_curves import counts
 from phaselect.solvers.registry import REGISTRY
 from phaselect.solvers.result import Status

@@ -18,6 +18,7 @@ import numpy as np
 import phaselect
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
+from phaselect.base.style import remark, save, style
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Executor
 from phaselect.experiments.grid import all_tasks, preset
@@ -25,7 +26,6 @@ from phaselect.experiments.revision import DIRTY, committed, git_revision, sourc
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
-from phaselect.figures.style import remark, save, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from phaselect.base.style import BLUE, GREEN, GREY, ORANGE, RED, legend_under, letter, logarithmic, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.costs import ALPHA, microseconds, power_law, units_of_work
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, GREEN, GREY, ORANGE, RED, legend_under, letter, logarithmic, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.style import ALPHA, BARS, BLUE, GREY, SKY, between, legend, letter, looks, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, BARS, BLUE, GREY, SKY, between, legend, letter, looks, panels, with_bars
 from phaselect.figures.success_curves import BAYES, counts, ends
 
 if TYPE_CHECKING:

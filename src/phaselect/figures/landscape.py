@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.style import ALPHA, between, legend, letter, logarithmic, looks, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.sign_minima import SignMinima, sign_minima
 from phaselect.figures.context import Context
-from phaselect.figures.style import ALPHA, between, legend, letter, logarithmic, looks, panels, with_bars
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
 

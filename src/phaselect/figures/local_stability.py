@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.style import COMPLEXITY, GREY, MSE_Y, SKY, legend, letter, logarithmic, panels, shades
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
-from phaselect.figures.style import COMPLEXITY, GREY, MSE_Y, SKY, legend, letter, logarithmic, panels, shades
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import complexity_curve, entropy_crisis, follow, saddle_point, transitions
-from phaselect.theory.branch import Branch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +54,7 @@ def stability_along(alpha: float, lam: float, mus: NDArray[np.float64]) -> list[
     return parts
 
 
-def _part(line: Any, branch: Branch) -> dict[str, Any]:
+def _part(line: Any, branch: Table) -> dict[str, Any]:
     alpha, lam = float(branch["alpha"][0]), float(branch["lam"][0])
     crisis = entropy_crisis(alpha, lam)
     return {

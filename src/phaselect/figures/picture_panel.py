@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.style import COLUMN, LINE, letter, style
 from phaselect.experiments.photograph import Photographed
-from phaselect.figures.style import COLUMN, LINE, letter, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BLUE,
     COMPLEXITY,
@@ -20,10 +20,10 @@ from phaselect.figures.style import (
     logarithmic,
     panels,
 )
+from phaselect.base.tables import Table
 from phaselect.theory import Point, bayes_optimal, critical_alpha, gap_density
 from phaselect.theory.at_sign_overlap import complexity_at_random
 from phaselect.theory.bayes import BayesOptimal
-from phaselect.theory.branch import Branch
 from phaselect.theory.coexistence import PhaseDiagram
 from phaselect.theory.spectra import SpectrumLike, degrees_of_freedom
 
@@ -41,27 +41,6 @@ def draw_point(point: Point) -> Figure:
     legend(figure, axes)
     title = rf"$\alpha = {point.alpha:g}$, $\mu = {point.mu:g}$, $\lambda = {point.lam:g}$"
     figure.suptitle(title + (rf", $\phi = {point.phi:g}$" if point.phi else ""))
-    return figure
-
-
-def draw_branch(branch: Branch) -> Figure:
-    """Overlap and residual along a branch; unstable parts, if any, dashed."""
-    figure, (left, right) = panels(2)
-    stable = branch.get("stable", np.ones(branch["mu"].size, dtype=bool))
-    for axes, name, label in ((left, "m", OVERLAP), (right, "mse_y", MSE_Y)):
-        axes.plot(branch["mu"], np.where(stable, branch[name], np.nan), color=BLUE, label="stable")
-        if not stable.all():
-            near = stable & ~(np.roll(stable, 1) & np.roll(stable, -1))  # the dashes touch the line
-            axes.plot(branch["mu"], np.where(~stable | near, branch[name], np.nan), "--", color=RED, label="unstable")
-        axes.set(xlabel=MU, ylabel=label)
-        logarithmic(axes, "x", branch["mu"])
-    left.set_ylim(-0.03, 1.05)
-    logarithmic(right, "y", branch["mse_y"])
-    if not stable.all():
-        legend(figure, left)
-    lam, product = branch["lam"], branch["mu"] * branch["lam"]
-    rule = rf"$\lambda = {lam[0]:g}$" if np.ptp(lam) == 0 else rf"$\mu\lambda = {product[0]:.4g}$"
-    figure.suptitle(rf"$\alpha = {branch['alpha'][0]:g}$, {rule}")
     return figure
 
 
@@ -109,7 +88,7 @@ def draw_diagram(diagram: PhaseDiagram) -> Figure:
     return figure
 
 
-def draw_complexity(curve: Branch) -> Figure:
+def draw_complexity(curve: Table) -> Figure:
     """Complexity against residual and overlap, with its maximum; dotted where replica symmetry fails."""
     figure, (left, right) = panels(2)
     alpha, O = float(curve["alpha"][0]), float(curve["O"][0])
@@ -144,7 +123,7 @@ def draw_bayes(results: list[BayesOptimal], spectrum: SpectrumLike, field: str) 
     return figure
 
 
-def draw_traps(table: Branch) -> Figure:
+def draw_traps(table: Table) -> Figure:
     """Transitions of the clusters, and the misfit at which an anneal is trapped, against alpha."""
     figure, (left, right) = panels(2)
     alpha = table["alpha"]

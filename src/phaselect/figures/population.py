@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from phaselect.base.style import BARS, legend, letter, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.style import BARS, legend, letter, panels
 from phaselect.figures.success_curves import BAYES, analyse, draw_alpha_50, draw_shares, size_looks
 from phaselect.solvers.registry import REGISTRY
 

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.equations.priors import Nonnegative, Prior, Sparse
-from phaselect.experiments.limits import half_point
-from phaselect.experiments.runs import one_thread, whole
-from phaselect.experiments.success import at_the_signal, wilson
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -28,6 +22,12 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.equations.priors import Nonnegative, Prior, Sparse
+from phaselect.experiments.limits import half_point
+from phaselect.experiments.runs import one_thread, whole
+from phaselect.experiments.success import at_the_signal, wilson
+from phaselect.figures.context import Context
 from phaselect.figures.success_curves import ends
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.solvers.front_door import knowing

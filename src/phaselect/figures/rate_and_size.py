@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.style import BARS, SKY, between, legend, letter, logarithmic, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.joint_limit import JointLimit, joint_limit
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
 from phaselect.figures.context import Context
-from phaselect.figures.style import BARS, SKY, between, legend, letter, logarithmic, panels, with_bars
 from phaselect.figures.success_curves import BAYES, analyse, ends, size_looks
 from phaselect.solvers.registry import recipe
 from phaselect.theory.thresholds import alpha_recovery

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phaselect.base.style import BARS, RECOVERED, between, letter, logarithmic, looks, panels, with_bars
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.context import Context
-from phaselect.figures.style import BARS, RECOVERED, between, letter, logarithmic, looks, panels, with_bars
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.registry import recipe
 

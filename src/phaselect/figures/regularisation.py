@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.figures.branches import coexisting, draw_branches, label_ends
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     GREY,
     MSE_Y,
@@ -24,6 +21,9 @@ from phaselect.figures.style import (
     looks,
     panels,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.figures.branches import coexisting, draw_branches, label_ends
+from phaselect.figures.context import Context
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import alpha_merge, alpha_recovery, follow, max_overlap, mu_at_overlap, transitions
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import brentq
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BLUE,
     GREEN,
@@ -28,6 +26,8 @@ from phaselect.figures.style import (
     logarithmic,
     panels,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.figures.context import Context
 from phaselect.theory import Point, saddle_point_at_sign_overlap, traps
 from phaselect.theory.continuation import anneal_path
 from phaselect.theory.control import MU_MAX

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table
-from phaselect.experiments.limits import BAYES_OPTIMAL
-from phaselect.figures.comparison import mark_alphas
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -26,6 +22,10 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table
+from phaselect.experiments.limits import BAYES_OPTIMAL
+from phaselect.figures.comparison import mark_alphas
+from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, analyse, counts
 from phaselect.solvers.registry import REGISTRY
 

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.limits import BAYES_OPTIMAL, alpha_50
-from phaselect.experiments.runs import one_thread, whole
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BLUE,
     RED,
@@ -24,6 +20,10 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.limits import BAYES_OPTIMAL, alpha_50
+from phaselect.experiments.runs import one_thread, whole
+from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, ends
 from phaselect.problem.ensembles import ensemble_instance
 from phaselect.solvers.result import Result

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.runs import one_thread
-from phaselect.experiments.work_to_recovery import iterations_of_message_passing, mean_ratio, sweeps_of_annealing
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     GREY,
@@ -22,6 +18,10 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.runs import one_thread
+from phaselect.experiments.work_to_recovery import iterations_of_message_passing, mean_ratio, sweeps_of_annealing
+from phaselect.figures.context import Context
 from phaselect.problem.ensembles import gaussian_instance
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from phaselect.base.style import BARS, BLUE, GREEN, ORANGE, legend, letter, panels
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.search_in_x import anneal_in_x, entries, singular_directions
 from phaselect.experiments.trials import Method, by_name, side_by_side
 from phaselect.figures.comparison import Styles, draw_comparison, mark_alphas, success_of
 from phaselect.figures.context import Context
-from phaselect.figures.style import BARS, BLUE, GREEN, ORANGE, legend, letter, panels
 from phaselect.problem.schedule import Schedule
 
 if TYPE_CHECKING:

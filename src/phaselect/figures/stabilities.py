@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.style import BLUE, RED, legend, letter, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.fixed_overlap import predicted_measurements, sample_signs
 from phaselect.figures.context import Context
-from phaselect.figures.style import BLUE, RED, legend, letter, panels
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.theory import gap_density, saddle_point_at_sign_overlap
 

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.grid import CURVE
-from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, alpha_50_table, limit_rows
-from phaselect.experiments.success import success_table, timed_on_one_core
-from phaselect.figures.context import Context
-from phaselect.figures.style import (
+from phaselect.base.style import (
     ALPHA,
     BARS,
     BLUE,
@@ -30,6 +25,11 @@ from phaselect.figures.style import (
     panels,
     with_bars,
 )
+from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.grid import CURVE
+from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, alpha_50_table, limit_rows
+from phaselect.experiments.success import success_table, timed_on_one_core
+from phaselect.figures.context import Context
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:

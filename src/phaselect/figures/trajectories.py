@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.style import MSE_Y, MU, OVERLAP, RED, SKY, legend, letter, logarithmic, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.runs import whole
 from phaselect.figures.context import Context
-from phaselect.figures.style import MSE_Y, MU, OVERLAP, RED, SKY, legend, letter, logarithmic, panels
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.message_passing import AMP

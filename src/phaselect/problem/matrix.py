@@ -90,18 +90,14 @@ def flat(values: NDArray[Any]) -> NDArray[Any]:
 def precision_of(values: Any) -> float:
     """Relative precision of numbers as they are given; whole numbers are as good as float64."""
     dtype = getattr(values, "dtype", np.dtype(np.float64))
+    dtype = getattr(dtype, "numpy_dtype", dtype)  # of a column of pandas
     least = np.finfo(np.float64).eps
     return float(max(least, np.finfo(dtype).eps) if getattr(dtype, "kind", "") in "fc" else least)
 
 
 def numbers(values: Any, name: str, kinds: str = "fiub", keep_single: bool = False) -> NDArray[Any]:
     """The values as a finite array in double precision; single precision is kept where the kernels can use it."""
-    if np.ma.is_masked(values):
-        raise InputError(f"{name} has masked entries: drop those measurements, or fill them in")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError(f"{name} is ragged: give a rectangular array of numbers") from None
+    array = _nothing_missing(values, name)
     if array.dtype.kind == "c" and "c" not in kinds:
         raise InputError(f"{name} is complex: give real numbers")
     if array.dtype.kind not in kinds:
@@ -111,7 +107,37 @@ def numbers(values: Any, name: str, kinds: str = "fiub", keep_single: bool = Fal
         array = array if kept else array.astype("complex128" if array.dtype.kind == "c" else "float64", copy=False)
     parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
     if array.size and not all(np.isfinite(part.min()) and np.isfinite(part.max()) for part in parts):
-        where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
-        position = ", ".join(str(int(i)) for i in where)
+        where, position = _first(~np.isfinite(array))
         raise InputError(f"{name}[{position}] is {array[where]}: every entry must be finite")
     return array
+
+
+def _nothing_missing(values: Any, name: str) -> NDArray[Any]:
+    """The values as an array of NumPy; columns of pandas that could have gaps, and have none, are numbers."""
+    if np.ma.is_masked(values):
+        _, position = _first(np.ma.getmaskarray(values))
+        raise InputError(f"{name} has masked entries, as {name}[{position}]: drop those measurements, or fill them in")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} is ragged: give a rectangular array of numbers") from None
+    if array.dtype != object:
+        return array
+    missing = np.frompyfunc(_is_missing, 1, 1)(array).astype(bool)
+    if missing.any():
+        where, position = _first(missing)
+        raise InputError(f"{name}[{position}] is missing ({array[where]}): drop that measurement, or fill it in")
+    nullable = hasattr(values, "to_numpy") and all(isinstance(value, float | int | np.number) for value in array.flat)
+    return array.astype(np.float64) if nullable else array
+
+
+def _is_missing(value: Any) -> bool:
+    """None, not-a-number, and what pandas has for them."""
+    unknown = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return unknown or (isinstance(value, float) and value != value)
+
+
+def _first(marked: NDArray[np.bool_]) -> tuple[tuple[Any, ...], str]:
+    """Where the first entry is that is marked, as an index and in words."""
+    where = np.unravel_index(int(np.argmax(marked)), marked.shape)
+    return where, ", ".join(str(int(i)) for i in where)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import phaselect
 from phaselect.base.files import atomic_write
+from phaselect.base.style import shown_size
 from phaselect.base.tables import Table
 from phaselect.figures.gallery import figure_module
-from phaselect.figures.style import shown_size
 from phaselect.report.formulation_claims import FORMULATION_CLAIMS
 from phaselect.report.generality_claims import GENERALITY_CLAIMS
 from phaselect.report.ledger import Conclusion, Entry, Tables, assess_all, summary

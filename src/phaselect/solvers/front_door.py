@@ -6,6 +6,7 @@ measurements, before all; before the last population, one that is guided.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,8 +29,9 @@ from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.outcome import Tried
 from phaselect.solvers.population_annealing import PopulationAnnealing
+from phaselect.solvers.progress_bar import told
 from phaselect.solvers.prospects import poor_prospects
-from phaselect.solvers.protocol import ProgressCallback, Solver
+from phaselect.solvers.protocol import ProgressOption, Solver
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import FITS, Result
 from phaselect.solvers.run import check_problem, check_rows, starting_point
@@ -97,7 +99,7 @@ class FrontDoor:
         seed: int | np.random.Generator = 0,
         init: Any = None,
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
         noise: Any = None,
     ) -> Result:
         """As `run` of a solver; every stage has its own schedule."""
@@ -106,13 +108,15 @@ class FrontDoor:
             raise InputError("every solver that auto tries has its own schedule: name a solver, or leave it out")
         check_rows(problem.normalised.m_rows, problem.n, not self.prior.gaussian, problem.matrix.field)
         start, _ = starting_point(problem, init, self.name, None)
-        search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, progress)
+        began = time.perf_counter()
         warned = (
             poor_prospects(problem) if self.prior.gaussian and not self.lattice_pays(problem, LARGEST_LATTICE) else ()
         )
         for line in warned:
             warnings.warn(line, DataWarning, stacklevel=4)  # past solve, and what bounds threads
-        result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
+        with told(progress) as tell:
+            search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, tell, began)
+            result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
         noisy = noise_suspected(problem, search.tried[0])
         if not noisy or result.status in FITS:
             return replace(result, warnings=warned)

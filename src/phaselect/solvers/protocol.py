@@ -38,6 +38,8 @@ class Progress(NamedTuple):
 
 
 ProgressCallback = Callable[[Progress], None]
+ProgressOption = ProgressCallback | bool | None
+"""What a run takes: True is a bar."""
 
 
 class Start(NamedTuple):
@@ -78,7 +80,7 @@ class Runnable(Protocol):
         seed: Any = 0,
         init: Any = None,
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
         noise: Any = None,
     ) -> Result:
         """Run on one instance."""
@@ -174,7 +176,7 @@ class Solver(Protocol):
         seed: Any = 0,
         init: Any = None,
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
         noise: Any = None,
     ) -> Result:
         """Run on one instance; `run` of solvers/run.py."""
@@ -188,6 +190,6 @@ class Solver(Protocol):
         device: Any = None,
         dtype: str = "float32",
         time_limit: float | None = None,
-        progress: ProgressCallback | None = None,
+        progress: ProgressOption = None,
     ) -> list[Result]:
         """Run on many instances at once; `run_batch` of solvers/run.py."""

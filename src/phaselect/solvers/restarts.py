@@ -18,6 +18,7 @@ from phaselect.base.errors import InputError, TooLarge, Unsuitable
 from phaselect.equations.fields import REAL
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import Purpose, stream
+from phaselect.solvers import diary
 from phaselect.solvers.certificate.judge import fits_exactly, judge, judge_phases
 from phaselect.solvers.certificate.polish import polished, worth_polishing
 from phaselect.solvers.cohort import Alone, Cohort
@@ -79,6 +80,7 @@ class Search:
         refusal: Unsuitable | None = None
         for last in attempts:
             begun += 1
+            diary.begins(last, len(waiting))
             try:
                 for part, outcomes in self.company.in_cohorts(last.solver, waiting, self._attempt(last)):
                     cut = self._note(part, outcomes)
@@ -102,7 +104,9 @@ class Search:
             raise refusal
         more = cut is not None and next(attempts, None) is not None
         stopped = {k for k in waiting if more or len(self.ended[k]) < begun or self._was_cut(k)}
-        return [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]
+        results = [self._result(k, last, cut if k in stopped else None) for k in range(len(self.company))]
+        diary.found(results)
+        return results
 
     def _attempts(self, stages: Iterable[Stage]) -> Iterator[Attempt]:
         """Every attempt of every stage; and a few more from elsewhere, while somebody has an answer that may have a
@@ -124,6 +128,7 @@ class Search:
 
     def _note(self, part: Sequence[int], outcomes: Sequence[Outcome]) -> Ended | None:
         """Keep what is better; tells whether the user interrupted."""
+        diary.ended(outcomes)
         for k, outcome in zip(part, outcomes, strict=True):
             self.sweeps[k] += outcome.sweeps
             self.seconds[k] += outcome.seconds

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.base.files import reading
+from phaselect.base.tables import Table, frame
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.result_files import number, numbers, plain, read_record, write_record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Trace = dict[str, NDArray[Any]]
 """A table as named columns of equal length; `pandas.DataFrame(trace)` takes it as it is."""
@@ -141,6 +145,47 @@ class Result:
         record = read_record(path, NEEDED)
         with reading(path):
             return cls(**_restored(record))
+
+    def to_frame(self) -> Any:
+        """The trace as a `pandas.DataFrame`, a row per look at the run; needs pandas."""
+        return frame(self.trace)
+
+    def plot(self, theory: Mapping[str, NDArray[Any]] | Table | None = None) -> Figure:
+        """The trace against mu (sweeps, where mu stays the same) and x, with errors where known: a matplotlib Figure.
+
+        A notebook shows it; elsewhere `result.plot().savefig("run.png")`. theory: columns to draw behind the trace, as
+        those of `theory.follow`.
+        """
+        from phaselect.solvers.result_views import draw_result
+
+        columns = None if theory is None else dict(theory)
+        return draw_result(self.trace, self.x, self.x_std, self.rival, columns, self._title())
+
+    def _title(self) -> str:
+        return f"{self.solver}, {self.seconds:.3g} s: {self.status.name.lower().replace('_', ' ')}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a small table, and how mse_y went."""
+        from phaselect.solvers.result_views import html
+
+        return html(self._facts(), self.trace.get("mse_y", np.empty(0)))
+
+    def _facts(self) -> dict[str, str]:
+        """What there is to say, in a line each."""
+        noisy, kind = bool(np.any(self.noise)), "complex" if self.x.dtype.kind == "c" else "real"
+        spread = "" if self.noise_std is None else f" +- {self.noise_std:.2g}"
+        facts = {
+            "status": self.message,
+            "solver": f"{self.solver}, {self.sweeps:.6g} sweeps, {self.seconds:.3g} s, seed {self.seed}",
+            "x": f"{self.x.size} {kind} numbers from {self.signs.size} magnitudes",
+            "fit": f"mse_y = {self.mse_y:.3g}",
+            "noise": f"{np.mean(self.noise):.4g}{spread}" if noisy else "",
+            "x_std": "" if self.x_std is None else f"{np.sqrt(np.mean(self.x_std**2)):.4g}",
+            "rival": "" if self.rival is None else "another x that fits the data as well",
+            "truth": ", ".join(f"{name} = {value:.6g}" for name, value in self.truth.items()),
+            "warnings": "; ".join(self.warnings),
+        }
+        return {name: text for name, text in facts.items() if text}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; not-a-number becomes None, an infinite number "inf".

@@ -17,7 +17,8 @@ from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import check_seed
 from phaselect.solvers.company import BatchOnDevice, Company, OneByOne
-from phaselect.solvers.protocol import ProgressCallback, Solver, Start
+from phaselect.solvers.progress_bar import told
+from phaselect.solvers.protocol import ProgressOption, Solver, Start
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import Result
 
@@ -34,7 +35,7 @@ def run(
     seed: int | np.random.Generator = 0,
     init: Any = None,
     time_limit: float | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressOption = None,
     noise: Any = None,
 ) -> Result:
     """Run a solver over a schedule, and start afresh, as often as the solver says, while the answer is not settled.
@@ -43,6 +44,7 @@ def run(
     init: where to start from: an estimate of x (N numbers), signs (M numbers), or the state of an earlier
         result, to go on from there without restarts.
     time_limit: seconds, looked at between segments of the schedule.
+    progress: True for a bar, or a function that is called with a `Progress` after each look at the run.
     noise: variance of the noise on y, one number or one per measurement; that of the instance if None. Exact data are
         finished at lam = 0 and can be certified.
     """
@@ -54,8 +56,9 @@ def run(
     schedule = schedule or solver.default_schedule(problem.noise_level)
     check_schedule(solver, schedule, problem.matrix.on_device)
     check_entries(solver, problem)
-    search = Search(company, [check_seed(seed)], start, state, time_limit, progress)
-    return search.run([Stage(solver, schedule)])[0]
+    with told(progress) as tell:
+        search = Search(company, [check_seed(seed)], start, state, time_limit, tell)
+        return search.run([Stage(solver, schedule)])[0]
 
 
 @one_blas_thread()  # on a CPU JAX factorises with the same library, whose threads fight over small matrices
@@ -68,7 +71,7 @@ def run_batch(
     device: Any = None,
     dtype: str = "float32",
     time_limit: float | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressOption = None,
 ) -> list[Result]:
     """Run the solver on many instances of one shape at once; a result for each, in their order.
 
@@ -100,7 +103,8 @@ def run_batch(
     check_field(solver, batch.field)
     check_rows(batch.m_rows, batch.n, solver.takes_few, batch.field)
     company = _company(solver, batch, device, dtype)
-    return Search(company, seeds, time_limit=time_limit, progress=progress).run([Stage(solver, schedule)])
+    with told(progress) as tell:
+        return Search(company, seeds, time_limit=time_limit, progress=tell).run([Stage(solver, schedule)])
 
 
 def _company(solver: Solver, batch: Batch, device: Any, dtype: str) -> Company:

@@ -17,7 +17,8 @@ from phaselect.problem.matrix import magnitudes
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.suspicions import suspicions
 from phaselect.solvers.front_door import FrontDoor
-from phaselect.solvers.protocol import ProgressCallback, Runnable, Solver
+from phaselect.solvers.progress_bar import told
+from phaselect.solvers.protocol import ProgressOption, Runnable, Solver
 from phaselect.solvers.registry import Plan, recipe
 from phaselect.solvers.result import Result
 from phaselect.solvers.unknown_noise import run_on_learned_noise
@@ -40,7 +41,7 @@ def solve(
     prior: Prior | str = "gaussian",
     real: bool = False,
     counts: Any = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressOption = None,
     device: str | None = None,
     dtype: str = "float32",
 ) -> Result:
@@ -71,7 +72,8 @@ def solve(
     real: x is real, though A is complex: then fewer measurements do.
     counts: M numbers of photons, in the place of y: their square roots are y, with the noise that chance leaves in
         them, a variance of about 1/4 whatever their mean, from a few photons on.
-    progress: called with a `Progress` when an attempt begins, and after each look at it.
+    progress: True for a bar, in terminals and notebooks; or a function, called with a `Progress` when an attempt begins
+        and after each look at it.
     device: "gpu" or "cpu" to put A there, in `dtype`, and solve there with JAX.
 
     >>> import phaselect
@@ -85,19 +87,19 @@ def solve(
     if device is not None:
         problem = problem.to_device(device, dtype)
     problem = problem.with_noise(noise)
-    if progress is not None and not callable(progress):
-        raise InputError(f"progress = {shortened(progress)}: give a function that takes a phaselect.Progress")
     chosen, schedule = _plan(solver, exact=problem.noise is None)
     chosen, schedule = with_prior(chosen, schedule, as_prior(prior), problem.matrix.field)
     warned = suspicions(problem) + (() if counts is None else low_light(problem))
     for line in warned:
         warnings.warn(line, DataWarning, stacklevel=2)
-    options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit, "progress": progress}
-    if problem.learns_noise:
-        check_seconds(time_limit)
-        result = run_on_learned_noise(chosen, problem, schedule, **options)
-    else:
-        result = chosen.run(problem, schedule, **options)
+    options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit}
+    check_seconds(time_limit)
+    with told(progress) as tell:
+        options["progress"] = tell
+        if problem.learns_noise:
+            result = run_on_learned_noise(chosen, problem, schedule, **options)
+        else:
+            result = chosen.run(problem, schedule, **options)
     return replace(result, warnings=warned + result.warnings)
 
 

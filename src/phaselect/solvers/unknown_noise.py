@@ -16,6 +16,7 @@ from phaselect.base.errors import DataWarning
 from phaselect.equations.priors import GAUSSIAN, Prior
 from phaselect.problem.instance import Instance
 from phaselect.problem.streams import check_seed
+from phaselect.solvers import diary
 from phaselect.solvers.company import OneByOne
 from phaselect.solvers.front_door import FrontDoor
 from phaselect.solvers.learned_noise import learn
@@ -68,6 +69,8 @@ def run_on_learned_noise(
     if found.status not in (*FITS, *CUT):
         learned, found = learn(problem, seed, patience.left(), progress, prior)
         tried += found.stages
+        if learned is not None:
+            diary.noise_learned(*learned)
     if found.status in CUT:
         return replace(found, stages=tried, seconds=patience.spent, noise=math.nan)
     if found.status in FITS:

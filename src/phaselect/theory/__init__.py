@@ -4,8 +4,8 @@ Signal and measurements have unit variance; `mu`, `lam`, `mse_y`, `m`, `O` mean 
 a branch and a trace can be drawn over each other as they are.
 
 Arguments come in one order: `alpha, mu, lam` for a point; `alpha` and what is kept fixed (`schedule`, `lam`, `product`)
-for a path or a threshold; all else by keyword. More than one number comes back as a record with names, many rows as
-columns under the names of a trace. Every function fails in the same way:
+for a path or a threshold; all else by keyword. More than one number comes back as a record with names, many rows as a
+table with the columns of a trace. Every function fails in the same way:
 
 * arguments that make no sense raise `InputError`;
 * a point, or a row of a table, that did not converge says so: `converged` is False;

@@ -15,7 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.theory.branch import Branch, table
+from phaselect.base.tables import Table
+from phaselect.theory.branch import table
 from phaselect.theory.control import Control, State, check_positive, number, numbers
 from phaselect.theory.flow import AIM, TOLERANCE, Arrival, channel_map, flow, paramagnet, residual
 from phaselect.theory.quadrature import Array
@@ -39,13 +40,13 @@ def check_sign_overlap(sign_overlap: float) -> None:
         raise InputError(f"sign_overlap = {sign_overlap:g} must lie strictly between -1 and 1")
 
 
-def complexity_curve(alpha: float, mus: Sequence[float], lam: float = 0.0, *, sign_overlap: float) -> Branch:
+def complexity_curve(alpha: float, mus: Sequence[float], lam: float = 0.0, *, sign_overlap: float) -> Table:
     """Saddle points at fixed overlap O of the signs, one row per mu (in increasing order).
 
     Columns as in `follow`; `complexity` against `mse_y` or `m` is the paper's figure. Rows that are not `converged`
     are no saddle points.
     """
-    return table(_points(alpha, numbers("mus", mus), lam, sign_overlap))
+    return table(_points(alpha, numbers("mus", mus), lam, sign_overlap), shown=("mse_y", "complexity", "m"))
 
 
 def saddle_point_at_sign_overlap(alpha: float, mu: float, lam: float = 0.0, *, sign_overlap: float) -> Point:

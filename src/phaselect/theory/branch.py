@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from phaselect.base.tables import Table
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.control import Control, State
 from phaselect.theory.flow import Arrival, flow
 from phaselect.theory.saddle import Point, Start, point_at, saddle_point, starting_state
 
-Branch = dict[str, NDArray[Any]]
-"""Named columns of equal length, as a solver's trace: mu, lam, mse_y, m, O, energy, q1, V, free_entropy and more."""
+SHOWN = ("mu", "m", "mse_y")
+"""What the plot of a branch shows; its columns are those of a solver's trace and more."""
 
 
-def follow(alpha: float, schedule: Schedule, *, start: Start = "uninformed") -> Branch:
+def follow(alpha: float, schedule: Schedule, *, start: Start = "uninformed") -> Table:
     """A branch along `schedule`, one row per temperature.
 
     start: "uninformed", the branch of an infinitely slow anneal: each saddle point starts from the one before, and
@@ -30,6 +29,8 @@ def follow(alpha: float, schedule: Schedule, *, start: Start = "uninformed") -> 
     >>> branch = follow(1.2, Schedule.matched(mu0=0.5, mu_max=1e4, eps=0.2))
     >>> f"{branch['m'][0]:.3f} {branch['m'][-1]:.3f}"
     '0.000 1.000'
+    >>> print(str(branch).partition(":")[0])
+    Table(56 rows x 23 columns, mu 0.5 to 1e+04, m 0 to 0.9997, mse_y 3.471e-07 to 0.3926, all converged
     """
     return table(points_along(alpha, schedule, start))
 
@@ -61,9 +62,9 @@ def _departure(state: State | None, start: Start, control: Control) -> State:
     return state
 
 
-def table(points: Iterable[Point]) -> Branch:
+def table(points: Iterable[Point], shown: tuple[str, ...] = SHOWN) -> Table:
     """Points as columns; `converged` and `trusted` are columns too, and `status` holds the names of the statuses."""
     rows = list(points)
     names = [field.name for field in fields(Point) if field.name != "status"] + ["converged", "trusted"]
     columns = {name: np.array([getattr(row, name) for row in rows]) for name in names}
-    return columns | {"status": np.array([row.status.name.lower() for row in rows])}
+    return Table(columns | {"status": np.array([row.status.name.lower() for row in rows])}, shown=shown)

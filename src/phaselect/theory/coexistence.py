@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
+from phaselect.base.bars import Share, share_told
 from phaselect.base.errors import TheoryError
-from phaselect.theory.branch import Branch
+from phaselect.base.tables import Table
 from phaselect.theory.continuation import (
     VANISHING,
     AnnealPath,
@@ -67,34 +68,34 @@ class PhaseDiagram(NamedTuple):
     lam: float
     alpha_merge: float
     alpha_recovery: float
-    lines: Branch
+    lines: Table
 
 
-def phase_diagram(
-    alphas: Sequence[float], lam: float = 0.0, *, progress: Callable[[float], None] | None = None
-) -> PhaseDiagram:
+def phase_diagram(alphas: Sequence[float], lam: float = 0.0, *, progress: Share | bool | None = None) -> PhaseDiagram:
     """The coexistence region at fixed lam, one row per alpha, as in `transitions`; see there for nan and infinity.
 
-    A row that could not be computed holds nan, and `converged` is False there. progress: called with the share done,
-    from 0 to 1; an alpha takes about a second.
+    A row that could not be computed holds nan, and `converged` is False there. progress: True for a bar, or a
+    function, called with the share done, from 0 to 1; an alpha takes about a second.
     """
     alphas = numbers("alphas", alphas)
     check_lam(lam)
     for alpha in alphas:
         check_recoverable(alpha)
     rows, converged = [], []
-    for count, alpha in enumerate(alphas):
-        if progress is not None:
-            progress(count / (len(alphas) + 6))  # the two thresholds below take as long as six rows
-        try:
-            rows.append(transitions(alpha, lam))
-            converged.append(True)
-        except TheoryError:
-            rows.append(NO_COEXISTENCE)
-            converged.append(False)
+    with share_told(progress, "phase diagram") as tell:
+        for count, alpha in enumerate(alphas):
+            tell(count / (len(alphas) + 6))  # the two thresholds below take as long as six rows
+            try:
+                rows.append(transitions(alpha, lam))
+                converged.append(True)
+            except TheoryError:
+                rows.append(NO_COEXISTENCE)
+                converged.append(False)
+        thresholds = alpha_merge(lam), alpha_recovery(lam)
     columns = dict(zip(Transitions._fields, np.array(rows).reshape(-1, 3).T, strict=True))
     lines = {"alpha": np.array(alphas), **columns, "converged": np.array(converged, dtype=bool)}
-    return PhaseDiagram(lam, alpha_merge(lam), alpha_recovery(lam), lines)
+    table = Table(lines, shown=("alpha", *Transitions._fields))
+    return PhaseDiagram(lam, *thresholds, table)
 
 
 def alpha_merge(lam: float = 0.0) -> float:

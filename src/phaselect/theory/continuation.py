@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from phaselect.base.errors import InputError, TheoryError
-from phaselect.theory.branch import Branch, table
+from phaselect.base.tables import Table
+from phaselect.theory.branch import table
 from phaselect.theory.control import Control, State, check_positive
 from phaselect.theory.flow import TOLERANCE, Arrival, channel_map, flow, residual
 from phaselect.theory.quadrature import Array
@@ -84,7 +86,7 @@ def curve_through_folds(
     product: float | None = None,
     start: Start = "informed",
     mu_range: tuple[float, float] = (0.1, 1e5),
-) -> Branch:
+) -> Table:
     """The curve of saddle points with m > 0 through the one at `mu`, in both directions, through folds.
 
     At fixed lam or at fixed product: give one of them. Rows are in order along the curve; the column `stable` tells
@@ -106,7 +108,8 @@ def curve_through_folds(
         points.append(point_at(arrival, control))
         jacobian = _equations(path, point.z)[1][:, :3]
         stable.append(bool(np.linalg.eigvals(jacobian).real.max() < 0))
-    return table(points) | {"stable": np.array(stable)}
+    found = table(points)
+    return replace(found, columns=found.columns | {"stable": np.array(stable)})
 
 
 def curve_from(path: AnnealPath, mu: float, start: Start) -> CurvePoint:

@@ -21,13 +21,13 @@ import numpy as np
 
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
+from phaselect.base.tables import Table
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.averages import averages
-from phaselect.theory.branch import Branch
 from phaselect.theory.control import check_positive, number
 from phaselect.theory.quadrature import Array
 from phaselect.theory.spectra import SpectrumLike, as_spectrum, degrees_of_freedom
-from phaselect.theory.vector_evolution import evolve, weak_message
+from phaselect.theory.vector_evolution import SHOWN, evolve, weak_message
 from phaselect.theory.vector_nodes import Ensemble
 
 UNSIZED = 10**6
@@ -42,7 +42,7 @@ def state_evolution(
     damping: float = 0.3,
     spectrum: SpectrumLike | None = None,
     field: str = "real",
-) -> Branch:
+) -> Table:
     """The trajectory of message passing from a random start, one row per iteration of `schedule`, before it.
 
     n: number of unknowns; the start then has the overlap with the signal that a random one has (default: n = 10^6). m0:
@@ -77,7 +77,7 @@ def state_evolution(
     return evolve(Ensemble(float(alpha), law, degrees), schedule, first=weak_message(begin), damping=damping)
 
 
-def _evolve_amp(alpha: float, schedule: Schedule, *, begin: float, damping: float) -> Branch:
+def _evolve_amp(alpha: float, schedule: Schedule, *, begin: float, damping: float) -> Table:
     """The module's equations."""
     x = np.array([begin, 0.0, math.sqrt(1 - begin**2)])  # along the signal, along noise made since, along the start
     V = V_damped = 1.0
@@ -92,7 +92,8 @@ def _evolve_amp(alpha: float, schedule: Schedule, *, begin: float, damping: floa
             raise InputError(f"AMP diverges at iteration {count}: no prior and no information; give lam > 0")
         V = 1 / (mu * lam + chi)
         x = V * (source + chi * (x - bar))
-    return dict(zip(("sweeps", "mu", "lam", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
+    names = ("sweeps", "mu", "lam", "V", "m", "q1", "O", "mse_x")
+    return Table(dict(zip(names, np.array(rows).T, strict=True)), shown=SHOWN)
 
 
 def _forces(alpha: float, s2: float, bar: Array) -> tuple[Array, float]:

@@ -6,14 +6,15 @@ At m = p0 = 0, where clusters know nothing of the signal; and on the branch that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
+from phaselect.base.bars import Share, share_told
 from phaselect.base.errors import InputError, TheoryError
-from phaselect.theory.branch import Branch
+from phaselect.base.tables import Table
 from phaselect.theory.cluster_points import ClusterPoint, equilibrium_clusters, one_step_rsb, require_converged
 from phaselect.theory.clusters import ClusterState
 from phaselect.theory.continuation import AnnealPath, anneal_path
@@ -109,8 +110,8 @@ def traps(
     lam: float | None = None,
     *,
     product: float | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Branch:
+    progress: Share | bool | None = None,
+) -> Table:
     """Where single-flip annealing at fixed lam (0 if not given), or at fixed `mu*lam = product`, is trapped.
 
     One row per alpha. Columns: alpha, lam, product (nan: the other of the two is fixed). At m = 0, where an anneal that
@@ -120,18 +121,20 @@ def traps(
     signal (m > 0.9): mu_followed, where clusters form on it (infinite where they do not), m_followed, the overlap there
     or, without clusters, the last one, and growth_followed, the largest growth of clusters on the way (1: they form).
     Beyond mu = 1e5: infinite, and nan. Where `converged` is False, what could not be computed is nan too.
+    progress: True for a bar, or a function, called with the share done, from 0 to 1.
     """
     alphas = numbers("alphas", alphas)
     lam = 0.0 if lam is None and product is None else lam
     paths = [anneal_path(alpha, lam, product) for alpha in alphas]
     rows = []
-    for count, path in enumerate(paths):
-        if progress is not None:
-            progress(count / len(alphas))
-        rows.append(_trap(path))
+    with share_told(progress, "traps") as tell:
+        for count, path in enumerate(paths):
+            tell(count / len(alphas))
+            rows.append(_trap(path))
     columns = {name: np.array([getattr(row, name) for row in rows]) for name in Trap._fields}
     fixed = {"lam": math.nan if lam is None else lam, "product": math.nan if product is None else product}
-    return {"alpha": np.array(alphas), **{name: np.full(len(alphas), it) for name, it in fixed.items()}, **columns}
+    same = {name: np.full(len(alphas), it) for name, it in fixed.items()}
+    return Table({"alpha": np.array(alphas), **same, **columns}, shown=("alpha", "mu_dynamical", "mse_y_dynamical"))
 
 
 class Trap(NamedTuple):

@@ -18,8 +18,8 @@ import numpy as np
 
 from phaselect.base.checks import is_number, shortened
 from phaselect.base.errors import InputError
+from phaselect.base.tables import Table
 from phaselect.equations.priors import Prior, as_prior
-from phaselect.theory.branch import Branch
 from phaselect.theory.quadrature import Array, legendre
 from phaselect.theory.spectra import Spectrum, SpectrumLike, as_spectrum
 from phaselect.theory.vector_nodes import Message, from_channel
@@ -39,7 +39,7 @@ REACH = 12.0
 
 def evolution_with_prior(
     alpha: float, *, prior: Prior | str, spectrum: SpectrumLike = "gaussian", noise: float = 0.0
-) -> Branch:
+) -> Table:
     """Mean squared error of x, from iteration to iteration, until it rests or x is recovered.
 
     prior: "sparse:0.2" or `Sparse(0.2)`, of a density that is known; "nonnegative"; "gaussian". spectrum: of A, as in
@@ -67,7 +67,7 @@ def _of_known_density(prior: Any) -> Prior:
     return known
 
 
-def _evolve(alpha: float, prior: Prior, spectrum: Spectrum, noise: float) -> Branch:
+def _evolve(alpha: float, prior: Prior, spectrum: Spectrum, noise: float) -> Table:
     density = prior.draw_density(np.random.default_rng(0), 0)
     gx, g2, before, errors = 1 / (1 - prior.along_ones), FIRST, np.inf, []
     for _ in range(ITERATIONS):
@@ -83,7 +83,7 @@ def _evolve(alpha: float, prior: Prior, spectrum: Spectrum, noise: float) -> Bra
         before, gx = error, 1 / error - gp
         information = np.asarray(g1 - 1)
         g2 = float(from_channel(Message(np.asarray(g1), information, information), noise, 1).precision)
-    return {"sweeps": np.arange(len(errors)), "mse_x": np.array(errors)}
+    return Table({"sweeps": np.arange(len(errors)), "mse_x": np.array(errors)}, shown=("sweeps", "mse_x"))
 
 
 def mmse(precision: float, prior: Prior, density: float) -> float:

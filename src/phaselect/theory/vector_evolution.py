@@ -14,13 +14,15 @@ import numpy as np
 from scipy.special import hyp2f1
 
 from phaselect.base.errors import InputError
+from phaselect.base.tables import Table
 from phaselect.problem.schedule import Schedule
-from phaselect.theory.branch import Branch
 from phaselect.theory.spectra import Response
 from phaselect.theory.vector_nodes import Ensemble, Message, from_channel, from_gaussian
 
 FIRST = 1e-2
 """Precision of the first message of a run, and root mean square of its h."""
+SHOWN = ("sweeps", "m", "mse_x")
+"""What the plot of a state evolution shows."""
 
 
 def weak_message(cosine: float) -> Message:
@@ -28,7 +30,7 @@ def weak_message(cosine: float) -> Message:
     return Message(*map(np.asarray, (FIRST, FIRST * cosine, FIRST**2 * (1 - cosine**2))))
 
 
-def evolve(ensemble: Ensemble, schedule: Schedule, *, first: Message, damping: float) -> Branch:
+def evolve(ensemble: Ensemble, schedule: Schedule, *, first: Message, damping: float) -> Table:
     """One row per iteration, before it, of the Gaussian node's x, from the first message that it is given."""
     g = float(first.precision)
     h = np.array([first.overlap, 0.0, math.sqrt(first.noise)])  # along z0, along noise made since, along the start
@@ -45,7 +47,8 @@ def evolve(ensemble: Ensemble, schedule: Schedule, *, first: Message, damping: f
         back = from_channel(forth, 0.5 / mu, ensemble.degrees)
         g = (1 - damping) * float(back.precision) + damping * g
         h = damping * h + (1 - damping) * np.array([back.overlap, math.sqrt(max(0.0, float(back.noise))), 0.0])
-    return dict(zip(("sweeps", "mu", "lam", "v", "V", "m", "q1", "O", "mse_x"), np.array(rows).T, strict=True))
+    names = ("sweeps", "mu", "lam", "v", "V", "m", "q1", "O", "mse_x")
+    return Table(dict(zip(names, np.array(rows).T, strict=True)), shown=SHOWN)
 
 
 def _observables(message: Message, forth: Message, response: Response, degrees: int) -> tuple[float, ...]:

@@ -82,11 +82,11 @@ def shown_size(png: Path) -> tuple[int, int]:
 
 def panels(count: int) -> tuple[Figure, list[Axes]]:
     """An empty figure with so many panels, two in a row; an odd number leaves a place free, for the legend."""
-    from matplotlib.figure import Figure
+    from phaselect.base.shown_figure import ShownFigure
 
     columns, rows = min(count, 2), math.ceil(count / 2)
     with style():
-        figure = Figure(figsize=(COLUMN * columns, ROW * rows), layout="constrained")
+        figure = ShownFigure(figsize=(COLUMN * columns, ROW * rows), layout="constrained")
         cells = list(figure.subplots(rows, columns, squeeze=False).flat)
     for free in cells[count:]:
         free.remove()

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from matplotlib.lines import Line2D
 
-from phaselect.figures import style
+from phaselect.base import style
 
 
 def test_the_style_is_a_matplotlib_style_for_everyone():
     import matplotlib.style
 
-    with matplotlib.style.context("phaselect.figures.print"):
+    with matplotlib.style.context("phaselect.base.print"):
         assert matplotlib.rcParams["font.family"] == ["serif"]
     assert matplotlib.rcParams["font.family"] != ["serif"]
 
