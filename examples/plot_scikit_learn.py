@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from phaselect.sklearn import AbsoluteRegression, SymmetricMixtureRegression
 
-plt.style.use("phaselect.figures.print")
+plt.style.use("phaselect.base.print")
 
 data = load_diabetes(scaled=False)
 X = StandardScaler().fit_transform(data.data)

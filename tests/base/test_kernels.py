@@ -75,7 +75,7 @@ def test_the_program_where_nothing_can_be_written(tmp_path):
     nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache", "PYTHONPATH": str(tmp_path)}
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"} | nowhere
     before = sorted(tmp_path.rglob("*"))
-    for words, said in (("--version", phaselect.__version__), ("solve inst.npz --solver amp", "recovered")):
+    for words, said in (("--version", phaselect.__version__), ("solve inst.npz --solver amp --json", "recovered")):
         command = [sys.executable, "-m", "phaselect", *words.split()]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
         assert (done.returncode, done.stderr) == (0, "")

@@ -14,7 +14,7 @@ LISTS = {"n", "alpha", "alphas", *OPTIONS}
 """Options whose values are lists of numbers, and so texts for click."""
 QUICK = {
     "generate": "generate --n 10 --alpha 2 --out drawn.npz",
-    "solve": "solve inst.npz",
+    "solve": "solve inst.npz --out x.npz",
     "image": "image photo.png --real --out again.png",
     "demo": "demo --n 10 --alpha 4 --out demo.png",
     "sweep": "sweep --store runs.db --solver amp,pa --n 10 --alpha 4 --instances 1 --replicas 2",

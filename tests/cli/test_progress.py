@@ -1,4 +1,4 @@
-"""The bar of a search: its stage, its clock, and what is left."""
+"""The bar of a search: its stage, and its clock."""
 
 import io
 import math
@@ -10,8 +10,8 @@ from rich.console import Console
 
 import phaselect
 from phaselect.base.kernels import kernel
-from phaselect.cli import progress
-from phaselect.cli.progress import TimeLeft, progress_bar, stage
+from phaselect.cli.progress import progress_bar
+from phaselect.solvers.progress_bar import stage
 
 
 def event(fraction, **more):
@@ -22,18 +22,6 @@ def test_stages_and_attempts():
     assert stage(event(0.5)) == "amp"
     assert stage(event(0.5, attempt=2, attempts=5)) == "amp, attempt 2/5"
     assert stage(event(0.5, stage=3)) == "stage 3: amp"
-
-
-def test_what_is_left(monkeypatch):
-    """Of an attempt that is a quarter done, three times what it has taken; it runs on between two looks."""
-    clock = iter([0.0, 10.0, 10.0, 16.0, 50.0, 50.0, 50.0, 51.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    left = TimeLeft()
-    left.note(event(0.0))
-    left.note(event(0.25))
-    assert [str(left), str(left), str(left)] == ["about 30 s left", "about 24 s left", ""]
-    left.note(event(0.1, time_left=70.0))
-    assert [str(left), str(left)] == ["70 s left", "69 s left"]
 
 
 def busy(count):

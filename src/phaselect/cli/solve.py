@@ -145,11 +145,12 @@ def solve(
 
     \b
     Exit code:
-      0  recovered: certified if real, exact and locally unique if complex; or estimated from noisy data
-      2  bad input
-      3  fits, but is not shown to be the only x that does, or there is another
-      4  not recovered, time limit included; the best so far is written all the same
-      130 when interrupted by Ctrl-C, 143 by SIGTERM, with the best so far printed and written
+      0    recovered: certified if x is real, locally unique if complex;
+           or estimated, from noisy data
+      2    bad input
+      3    fits, but is not shown to be the only x that does, or is not
+      4    not recovered, or out of time; the best so far is written
+      130  interrupted by Ctrl-C, 143 by SIGTERM; the best so far is written
     """
     if len(files) > 2:
         raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
