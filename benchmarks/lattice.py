@@ -24,7 +24,6 @@ from benchmarks import host
 from benchmarks.instances import blind
 from benchmarks.internals import (
     LADDER,
-    all_measurements,
     block_search,
     least_flops,
     one_thread,
@@ -84,8 +83,6 @@ QUICK = (Point(30, 31, 0.9, 20.0), Point(60, 63, 0.9, 20.0))
 REDUCED = {(60, 63): 3, (100, 106): 3, (150, 162): 3, (200, 222): 1}
 """N and M at which LLL is compared, and on how many instances."""
 SEARCHED = 100, 104
-MANY = (Point(40, 240), Point(60, 180), Point(100, 160))
-"""With more measurements than a lattice needs."""
 
 
 def busy(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -134,15 +131,6 @@ def recovery(point: Point) -> Measurement:
         reference=certified_within(whole, point.share),
         limit=point.within,
     )
-
-
-def many_measurements(point: Point) -> Measurement:
-    """Seconds until half of the instances are certified; for reference the first of them, by all measurements."""
-    ours = [by_lattice(point.instance(seed), seed) for seed in range(FEW)]
-    with all_measurements():
-        whole = [by_lattice(point.instance(0), 0)]
-    detail = f"lattice {summary(ours)}; of all measurements {summary(whole)}"
-    return Measurement(certified_within(ours, 0.5), "s", detail, reference=certified_within(whole, 1.0))
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -229,8 +217,6 @@ def tasks(quick: bool) -> Iterator[Task]:
     for point in QUICK if quick else POINTS:
         section = "targets" if point.within else "beyond"
         yield Task(section, "certified", point.size, lambda point=point: recovery(point))
-    for point in () if quick else MANY:
-        yield Task("many", "certified", point.size, lambda point=point: many_measurements(point))
     for (n, m_rows), count in list(REDUCED.items())[: 1 if quick else None]:
         yield Task("reduction", "LLL", f"N = {n}, M = {m_rows}", lambda place=(n, m_rows, count): lll(*place))
     n, m_rows = SEARCHED
@@ -243,8 +229,6 @@ TEXTS = {
         {", then ".join(map(str, LADDER[1:]))} copies, as the front door tries them, on the first {FEW}. A search is
         ended after {LIMIT:g} s by the clock.""",
     "beyond": f"""**Beyond the targets**, half of {FEW} instances.""",
-    "many": f"""**Many measurements**, half of {FEW} instances: a lattice takes as many as it needs, and the answer is
-        checked on all; reference: on the first instance, a lattice of all.""",
     "reduction": """**LLL alone**, up to the search of blocks; reference: `fmpz_mat.lll` of python-flint, with the same
         parameters, given the same lattice with all digits at once. Slopes: of the logarithms of the lengths of the
         orthogonal parts, against their number, ours and its; where signs are found the first row is these for both.

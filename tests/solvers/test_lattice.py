@@ -103,7 +103,7 @@ def test_a_system_with_two_solutions_returns_both():
     assert any(same_up_to_sign(x, other) for x in found)
 
 
-@pytest.mark.parametrize(("n", "alpha", "noise"), [(40, 1.2, 1e-4), (60, 1.2, 1e-6)])
+@pytest.mark.parametrize(("n", "alpha", "noise"), [(40, 1.2, 1e-4), (60, 1.2, 1e-6), (40, 6.0, 1e-2)])
 def test_noise_that_leaves_digits_enough(n, alpha, noise):
     exact = gaussian_instance(n, alpha, seed=2)
     variance = noise**2 * np.mean(exact.y**2)

@@ -176,7 +176,7 @@ class FrontDoor:
         own, matrix = problem.normalised, problem.matrix
         if problem.noise is not None or matrix.field != REAL or not self.prior.gaussian:
             return False
-        if own.m_rows <= problem.n or not matrix.has_entries or matrix.processes > 1:
+        if not problem.n < own.m_rows <= MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
             return False
         precision = precision_of(own)
         count = own.m_rows if known else measurements_enough(own.m_rows, problem.n, precision)
