@@ -32,6 +32,11 @@ def test_of_few_measurements_it_comes_first():
     assert [stage.solver for stage in result.stages] == ["lattice"]
 
 
+def test_where_it_takes_long_small_populations_come_before_it():
+    problem = gaussian_instance(150, 1.3, seed=0)
+    assert names(problem) == ["amp", "pa", "pa", "lattice", "guided", "pa"]
+
+
 def test_a_guided_lattice_comes_before_the_last_population():
     """Digits alone do not reach so far."""
     problem = gaussian_instance(100, 103 / 100, seed=1)
@@ -64,14 +69,14 @@ def test_data_that_are_not_exact_signs_are_not_for_a_lattice():
 def test_a_time_limit_ends_a_lattice():
     """It takes two seconds; what there is comes back soon after."""
     problem = gaussian_instance(150, 162 / 150, seed=0)
-    result = solve(problem, solver=FrontDoor(iid=GIVES_UP), time_limit=0.3)
+    result = solve(problem, solver=FrontDoor(iid=GIVES_UP, ladder=populations((2, 4))), time_limit=0.6)
     assert result.status is Status.TIME_LIMIT
     assert (result.stages[-1].solver, result.stages[-1].ended) == ("lattice", "time is out")
     assert result.stages[-1].attempts == 1
     assert np.isfinite(result.x).all()
 
 
-@pytest.mark.parametrize("solver", ["lattice", FrontDoor(iid=GIVES_UP)])
+@pytest.mark.parametrize("solver", ["lattice", FrontDoor(iid=GIVES_UP, ladder=populations((2, 4)))])
 def test_ctrl_c_ends_a_lattice(solver):
     """A signal that comes while compiled code reduces."""
     problem = gaussian_instance(200, 222 / 200, seed=0)

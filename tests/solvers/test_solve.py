@@ -291,7 +291,7 @@ def test_bad_arguments():
     [
         ({"solver": None}, "give a name, or a solver"),
         ({"solver": AMP}, "give a name, or a solver"),
-        ({"progress": True}, "give a function"),
+        ({"progress": "yes"}, "give True for a bar, or a function"),
         ({"solver": "sa-fixed", "noise": 1e-3}, "with noise use sa"),
     ],
 )

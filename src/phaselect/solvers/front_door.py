@@ -1,7 +1,7 @@
 """What `phaselect.solve` tries on its own: the message passing that suits A, then larger and larger populations.
 
-Where the digits of exact data are enough for it, a lattice comes before populations, and where there are few
-measurements, before all; before the last population, one that is guided.
+Where the digits of exact data are enough for it there is a lattice: among the first where few measurements are enough,
+else before the last population, which takes as long; and one that is guided.
 """
 
 from __future__ import annotations
@@ -135,16 +135,14 @@ class FrontDoor:
             return (stage_of(stage.solver, level) if level else stage)._replace(why=why)
 
         first, why = self.first(problem)
-        lattice = (
-            self.lattice._replace(why="its digits tell the signs")
-            if self.lattice_pays(problem, LARGEST_LATTICE)
-            else None
-        )
-        early = problem.m_rows <= QUICK and problem.alpha < FEW
-        if lattice and early:
+        lattice = self.lattice._replace(why="its digits tell the signs")
+        pays = self.lattice_pays(problem, LARGEST_LATTICE)
+        quick = pays and self.lattice_pays(problem, QUICK)
+        early = quick and problem.alpha < FEW
+        if early:
             yield lattice
         yield chosen(first, why)
-        if lattice and not early:
+        if quick and not early:
             yield lattice
         if could_be_noisy(problem):
             learning = LearningNoise(restarts=0, prior=self.prior)
@@ -163,6 +161,8 @@ class FrontDoor:
             return
         ladder = populations(LADDER_ON_GPU) if matrix.on_gpu else self.ladder
         for stage in ladder:
+            if stage is ladder[-1] and pays and not quick:
+                yield lattice
             if stage is ladder[-1] and self.lattice_pays(problem, LARGEST_GUIDED, known=SHARES[-1]):
                 yield self.guided._replace(
                     why="with the signs that a population is sure of, its digits tell the others"
