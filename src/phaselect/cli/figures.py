@@ -81,7 +81,7 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
     """Compute and draw a figure.
 
     Of the paper: complexity, branches, stabilities, regularisation, annealing, success_sa, success_amp,
-    success_langevin, local_stability. Beyond it: critical_product, trajectories, solvers, population, rsb,
+    success_langevin, local_stability. Beyond it: critical_product, trajectories, patience, solvers, population, rsb,
     rates, rate_and_size, hard_phase, collapse, ensembles, spectrum_design, priors, complex_success, bits, growth,
     landscape, splitting, descent, speed.
 

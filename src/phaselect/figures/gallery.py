@@ -42,6 +42,7 @@ FIGURES = (
     "local_stability",
     "critical_product",
     "trajectories",
+    "patience",
     "solvers",
     "population",
     "rsb",

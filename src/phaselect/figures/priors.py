@@ -51,7 +51,7 @@ DENSITIES = (0.05, 0.1, 0.2, 0.5)
 SIGNALS: dict[str, Prior] = {f"density {rho:g}": Sparse(rho) for rho in DENSITIES} | {"nonnegative": Nonnegative()}
 CURVE = np.geomspace(0.03, 0.9, 18)
 ALPHAS = {"small": np.linspace(0.4, 1.3, 10), "paper": np.linspace(0.4, 1.35, 20)}
-SIZES = {"small": ((60,), 100, 5), "paper": ((100, 400), 400, 40)}
+SIZES = {"small": ((60,), 100, 3), "paper": ((100, 400), 400, 40)}
 """N of the single runs, N of the others, and instances."""
 OFFSETS = (-0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 """Of the alphas of single runs, from the threshold."""

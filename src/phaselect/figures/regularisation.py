@@ -45,7 +45,7 @@ MU_RANGE = (0.3, 1e5)
 DIAGRAM_LAMS = (0.0, 0.005)
 LAMS = (0.0, 0.001, 0.005, 0.02, 0.1)
 GROWN = 0.1
-COUNTS = {"small": (120, 26, 27), "paper": (200, 60, 53)}
+COUNTS = {"small": (80, 18, 15), "paper": (200, 60, 53)}
 """Temperatures of a branch, alphas of the phase diagram, alphas of the panels below it."""
 STEEP = (1.125, 1.13, 1.52, 1.54, 1.55, 1.575, 1.584)
 """Where an anneal begins to recover."""

@@ -45,7 +45,7 @@ CAPTION = (
     "growth of clusters. From 1 on (filled) they form on the way."
 )
 ALPHAS = {
-    "small": [1.15, 1.25, 1.35, 1.45, 1.5, 1.52, 1.54, 1.56, 1.6, 1.7, 1.8],
+    "small": [1.15, 1.3, 1.45, 1.5, 1.53, 1.56, 1.6, 1.7],
     "paper": np.unique(np.round([*np.arange(1.15, 1.91, 0.05), *np.arange(1.5, 1.605, 0.01)], 3)).tolist(),
 }
 RULES = ((0.005, None), *((None, product) for product in (0.1, 0.3, 1.0, 3.0)))

@@ -42,7 +42,7 @@ PRODUCTS = (0.3, 0.1, 0.0)
 ALPHAS = {"sa": (1.6, 1.8, 2.0, 2.5, 3.0, 4.0), "amp": (1.3, 1.5, 1.75, 2.0, 2.5, 3.0)}
 WIDE = 5.0
 """Ratios beyond this are drawn on a logarithmic axis."""
-INSTANCES = {"small": 6, "paper": 24}
+INSTANCES = {"small": 4, "paper": 24}
 
 
 def compute(context: Context) -> Columns:

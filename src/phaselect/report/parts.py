@@ -29,7 +29,7 @@ PARTS = (
     Part("stability", "Where replica symmetry fails", ("local_stability", "rsb", "rates")),
     Part("annealing", "Simulated annealing", ("success_sa", "rate_and_size")),
     Part("langevin", "Langevin dynamics", ("success_langevin", "descent")),
-    Part("message_passing", "Message passing", ("success_amp", "trajectories", "collapse")),
+    Part("message_passing", "Message passing", ("success_amp", "patience", "trajectories", "collapse")),
     Part("solvers", "All solvers, and what they cost", ("solvers", "population", "growth")),
     Part("limits", "Fewer measurements, other matrices", ("hard_phase", "ensembles", "spectrum_design", "priors")),
     Part("bits", "Digits as measurements", ("bits",)),
