@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phaselect.base.style import RECOVERED, legend, letter, logarithmic, looks, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
-from phaselect.figures.style import RECOVERED, legend, letter, logarithmic, looks, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
