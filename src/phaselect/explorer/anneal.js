@@ -1,6 +1,7 @@
 // One anneal of one instance by both solvers, as a generator: a row per temperature, and empty yields to breathe.
 
 const DAMPING = 0.3, STATIONARY = 1e-24, SLICE_MS = 12;
+const NUDGE = 0.01;  // of x, at each temperature: x = 0 is a fixed point by symmetry, which no sampling noise leaves
 
 /** The seed of a run, which must not be that of its instance. */
 const runSeed = (seed) => (Math.imul(seed + 1, 0x27d4eb2f) ^ 0x165667b1) >>> 0;
@@ -17,6 +18,7 @@ function* anneal(job) {
   for (const mu of job.byHand ? chosenByHand(job) : job.mus) {
     const lam = lamAt(job.rule, mu);
     yield* sweeps(chain, spectrum, mu, lam, job.steps, random);
+    messages.beliefs = nudged(messages.beliefs, random);
     yield* iterations(messages, problem, mu, lam, job.steps);
     const { x } = messages.beliefs;
     yield {
@@ -52,6 +54,9 @@ function* sweeps(chain, spectrum, mu, lam, count, random) {
     }
   }
 }
+
+/** The same with a little noise on x. */
+const nudged = (beliefs, random) => ({ ...beliefs, x: beliefs.x.map((value) => value + NUDGE * random.normal()) });
 
 /** Message passing at one temperature, until x stands still; where it diverges, the last finite x stays. */
 function* iterations(messages, problem, mu, lam, count) {

@@ -4,7 +4,7 @@ const byId = (id) => document.getElementById(id);
 const settings = { mode: "product", product: 1, lam: 0, alpha: 1.3, mu: 3, n: 200, steps: 100, seed: 0, byHand: false };
 const known = { branches: null, rows: new Map(), rowsFor: "", trace: [], right: null, order: null, running: false };
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-const CALM_MS = 500, TRAIL = 400;
+const CALM_MS = 500, FRAME_MS = 16, TRAIL = 400;
 
 const source = byId("engine").textContent + byId("worker").textContent;
 const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -65,16 +65,25 @@ theorist.onmessage = ({ data }) => {
     if (data.id !== asked) return;
     known.branches = { uninformed: data.uninformed, informed: data.informed };
     document.body.dataset.predicted = String(data.id);
+    describe(known.branches);
   } else {
     if (known.rowsFor !== data.key) {
       known.rowsFor = data.key;
       known.rows = new Map();
     }
-    known.rows.set(data.index, data);
+    known.rows.set(data.alpha, data);
     document.body.dataset.rows = String(known.rows.size);
   }
   redraw();
 };
+
+/** The charts in words, for those who do not see them. */
+function describe({ uninformed, informed }) {
+  const end = (branch) => branch[branch.length - 1], begins = informed.find(({ m }, k) => m - uninformed[k].m > DISTINCT);
+  const apart = begins ? `; started from the signal, which is another state from mu = ${SLIDERS.mu.shown(begins.mu)} on, m ends at ${end(informed).m.toFixed(3)}` : "";
+  byId("overlap").setAttribute("aria-label", `Overlap against inverse temperature. Cooled slowly, m ends at ${end(uninformed).m.toFixed(3)}${apart}.`);
+  byId("residual").setAttribute("aria-label", `Residual against inverse temperature. Cooled slowly, it ends at ${end(uninformed).mse_y.toExponential(1)}.`);
+}
 
 // ------------------------------------------------------------------ a run
 
@@ -92,7 +101,10 @@ function start() {
   byId("run").textContent = "Stop";
   say(`Drawing ${Math.round(settings.alpha * settings.n)} measurements of ${settings.n} unknowns …`);
   const { n, alpha, seed, steps, byHand, mu } = settings;
-  experimenter.postMessage({ kind: "start", id: started, n, alpha, seed, steps, byHand, mu, rule: ruleOf(settings), mus: SCHEDULE });
+  const frame = calm.matches && !byHand ? 0 : FRAME_MS;
+  experimenter.postMessage({ kind: "start", id: started, n, alpha, seed, steps, byHand, mu, frame, rule: ruleOf(settings), mus: SCHEDULE });
+  const { top, bottom } = byId("overlap").getBoundingClientRect();
+  if (top < 0 || bottom > window.innerHeight) byId("first").scrollIntoView({ block: "nearest" });
   redraw();
 }
 
@@ -154,7 +166,7 @@ function showSettings() {
   byId("seed").value = settings.seed;
   byId("by-hand").checked = settings.byHand;
   const rule = ruleOf(settings), needed = neededAlpha(rule);
-  byId("kept").textContent = `${ruleInWords(rule)}, where ${Number.isFinite(needed) && needed <= ALPHA_RANGE[1] ? `α = ${needed.toFixed(3)} is enough` : "no α up to 2 is enough"}`;
+  byId("kept").textContent = `${ruleInWords(rule)}: ${needed <= ALPHA_RANGE[1] ? `α = ${needed.toFixed(3)}` : "over 2"}`;
   byId("python").textContent = pythonOf(settings);
 }
 

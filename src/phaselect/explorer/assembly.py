@@ -16,6 +16,7 @@ ENGINE = (
     "quadrature.js",
     "small_matrices.js",
     "saddle.js",
+    "diagram.js",
     "schedule.js",
     "instance.js",
     "spectrum.js",

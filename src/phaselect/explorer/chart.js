@@ -3,10 +3,10 @@
 const logarithmic = { to: Math.log10, from: (value) => 10 ** value };
 const linear = { to: (value) => value, from: (value) => value };
 
-/** 10^k, written as people write it. */
+/** 10^k with its exponent, but for 1. */
 function powerOfTen(value) {
   const exponent = Math.round(Math.log10(value));
-  if (exponent >= -2 && exponent <= 2) return String(10 ** exponent);
+  if (exponent === 0) return "1";
   return "10" + String(exponent).replace(/[-\d]/g, (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]));
 }
 
@@ -19,7 +19,7 @@ function palette() {
 class Chart {
   /** x and y: { scale, range, ticks, label, shown }; shown: how a tick is written. */
   constructor(canvas, { x, y, height, margin }) {
-    Object.assign(this, { canvas, x, y, height, margin: { left: 52, right: 14, top: 12, bottom: 40, ...margin } });
+    Object.assign(this, { canvas, x, y, height, margin: { left: 58, right: 20, top: 12, bottom: 40, ...margin } });
   }
 
   /** Begins a drawing: clears, and draws the axes. */
@@ -98,6 +98,22 @@ class Chart {
     pen.clip();
     draw(pen);
     pen.restore();
+  }
+
+  /** Draws inside the axes what takes long, and next time copies it, unless the key, the size or the colours changed. */
+  keep(key, draw) {
+    const { canvas, pen, ratio } = this;
+    const whole = JSON.stringify([key, canvas.width, canvas.height, this.colour("paper")]);
+    if (this.kept?.key !== whole) {
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [canvas.width, canvas.height];
+      this.pen = copy.getContext("2d");
+      this.pen.scale(ratio, ratio);
+      this.inside(draw);
+      this.pen = pen;
+      this.kept = { key: whole, copy };
+    }
+    pen.drawImage(this.kept.copy, 0, 0, canvas.width / ratio, canvas.height / ratio);
   }
 
   stroke(points) {

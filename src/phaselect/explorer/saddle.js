@@ -3,7 +3,7 @@
 // (log V, log D, m), which never leap to another branch, and are Newton's near the end.
 
 const AIM = 1e-13, TOLERANCE = 1e-10, MOST_STEPS = 1000, SPREAD_FLOOR = 1e-14, NEGLIGIBLE = 1e-7;
-const LARGEST_STEP = [1, 3, 0.1];
+const LARGEST_STEP = [1, 3, 0.1], LOST = 1e-6;
 
 /** A point of the phase diagram. `rule` says what is kept: { product } or { lam }. */
 function controlAt(alpha, mu, rule) {
@@ -120,7 +120,7 @@ function pointAt(state, control) {
   const out = averages(V + control.noise, spread, m), W = 2 * control.mu * (V + control.noise);
   const mse_y = out.misfit / W ** 2 + V0 / (W * (1 + 2 * V1));
   const { alpha, mu, lam } = control;
-  return { alpha, mu, lam, V, q0: m * m + spread, m, O: m ? out.O : 0, mse_y, converged: state.converged };
+  return { alpha, mu, lam, V, spread, q0: m * m + spread, m, O: m ? out.O : 0, mse_y, converged: state.converged };
 }
 
 /** The saddle point that the iteration reaches from a start. */
@@ -130,17 +130,16 @@ function saddlePoint(alpha, mu, rule, start = "uninformed") {
 }
 
 /**
- * The branch of an infinitely slow anneal through temperatures in rising order, or, informed, of the signal heated up
- * from the coldest of them: each point starts from the one before. A point without overlap starts afresh.
+ * The branch of an infinitely slow anneal through rising temperatures mu, each point from the one before; or, informed,
+ * what the signal flows to at each: from the coldest on, each point from the one before until it falls.
  */
 function follow(alpha, mus, rule, start = "uninformed") {
-  const points = new Array(mus.length), heated = start === "informed";
+  const points = new Array(mus.length), backwards = start === "informed";
   let state = null;
   for (let step = 0; step < mus.length; step++) {
-    const index = heated ? mus.length - 1 - step : step, control = controlAt(alpha, mus[index], rule);
-    if (state === null) state = startingState(start, control);
-    else if (state.m === 0 && state.spread === 0) state = startingState("uninformed", control);
-    const arrival = flow(state, control);
+    const index = backwards ? mus.length - 1 - step : step, control = controlAt(alpha, mus[index], rule);
+    const fresh = state === null || (backwards ? state.m < LOST : state.m === 0 && state.spread === 0);
+    const arrival = flow(fresh ? startingState(start, control) : state, control);
     points[index] = pointAt(arrival, control);
     state = arrival.converged ? arrival : null;
   }

@@ -37,6 +37,6 @@ function neededAlpha(rule) {
   if (above < 0) return Infinity;
   if (value[above] === wanted || above === 0) return alpha[above];
   if (value[above - 1] === 0) return alpha[above];  // any regulariser is unlike none
-  const share = Math.log(wanted / value[above - 1]) / Math.log(value[above] / value[above - 1]);
+  const share = (wanted - value[above - 1]) / (value[above] - value[above - 1]);
   return alpha[above - 1] + share * (alpha[above] - alpha[above - 1]);
 }

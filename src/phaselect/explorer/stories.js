@@ -3,7 +3,7 @@
 const STORIES = [
   {
     title: "λ = 0 gets stuck",
-    text: "Without a regulariser, cooling learns nothing here: the solid line stays at zero at every temperature, although from μ ≈ 4.5 on the signal itself (dashed) is stable too. Nothing leads from one to the other, and the anneal freezes into signs that do not fit; below α = 1.584 it always will.",
+    text: "Without a regulariser, cooling learns nothing here: the solid line stays at zero at every temperature, although from μ ≈ 7 on the signal itself (dashed) is stable too. Nothing leads from one to the other, and the run freezes into signs that do not fit. So it goes below α = 1.584.",
     settings: { mode: "lam", lam: 0, alpha: 1.5, mu: 30, n: 200, steps: 30, seed: 1 },
   },
   {
@@ -18,7 +18,7 @@ const STORIES = [
   },
   {
     title: "Right, but too slow",
-    text: "A small fixed λ = 0.005 is nearly as good as μλ = 1, says the theory, if one cools infinitely slowly: the product passes through 1 on the way. By then the signs are cold: real anneals stay behind the line. Give this one more sweeps and see.",
+    text: "A small λ that stays the same, here 0.005, is nearly as good as μλ = 1, says the theory, if one cools infinitely slowly: the product passes through 1 on the way. Message passing, which weighs all signs at once, follows the line. Metropolis flips one sign at a time, and these are cold by then: it freezes.",
     settings: { mode: "lam", lam: 0.005, alpha: 1.4, mu: 30, n: 200, steps: 30, seed: 0 },
   },
 ];

@@ -1,7 +1,6 @@
 // What the page asks of its two workers: `predict` of one, `start`, `mu` and `stop` of the other. Work is cut into
 // pieces, and between two pieces a worker listens: what was asked last is what is done.
 
-const FRAME_MS = 16;
 let question = null, answered = null, rows = [], rowsFor = "", job = null, run = null, thinking = false;
 
 self.onmessage = ({ data }) => {
@@ -22,18 +21,18 @@ self.onmessage = ({ data }) => {
 /** The branches first, then the phase diagram, row by row from coarse to fine. */
 function think() {
   thinking = true;
-  const { alpha, rule, mus, alphas, columns } = question, key = JSON.stringify(rule);
+  const { rule, mus, alphas, columns } = question, key = JSON.stringify(rule);
   if (answered !== question) {
     answered = question;
-    const uninformed = follow(alpha, mus, rule), informed = follow(alpha, mus, rule, "informed");
+    const { alpha } = question, uninformed = follow(alpha, mus, rule), informed = follow(alpha, mus, rule, "informed");
     self.postMessage({ kind: "branches", id: question.id, uninformed, informed });
     if (rowsFor !== key) {
       rowsFor = key;
       rows = coarseToFine(alphas.length);
     }
   } else if (rows.length) {
-    const index = rows.shift(), overlaps = (start) => follow(alphas[index], columns, rule, start).map(({ m }) => m);
-    self.postMessage({ kind: "row", key, index, uninformed: overlaps("uninformed"), informed: overlaps("informed") });
+    const alpha = alphas[rows.shift()];
+    self.postMessage({ kind: "row", key, alpha, ...diagramRow(alpha, columns, rule) });
   }
   thinking = answered !== question || rows.length > 0;
   if (thinking) setTimeout(think, 0);
@@ -46,13 +45,13 @@ function coarseToFine(count) {
   return [...order];
 }
 
-/** The run goes on, a temperature a frame, until there is another. */
+/** The run goes on, a temperature a frame (of job.frame milliseconds at least), until there is another. */
 function advance(mine) {
   if (mine !== run) return;
   const began = performance.now(), { value, done } = mine.next();
   if (done) run = null;
   else {
     if (value) self.postMessage({ kind: "run", id: job.id, ...value });
-    setTimeout(advance, value ? Math.max(0, FRAME_MS - (performance.now() - began)) : 0, mine);
+    setTimeout(advance, value ? Math.max(0, job.frame - (performance.now() - began)) : 0, mine);
   }
 }
