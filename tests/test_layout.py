@@ -19,7 +19,19 @@ from phaselect.figures.gallery import FIGURES
 from tests.conftest import KERNELS
 
 SOURCE = Path(phaselect.__file__).parent
-ROOMS = ("base", "equations", "backends", "problem", "theory", "solvers", "experiments", "figures", "report", "cli")
+ROOMS = (
+    "base",
+    "equations",
+    "backends",
+    "problem",
+    "theory",
+    "solvers",
+    "experiments",
+    "figures",
+    "report",
+    "explorer",
+    "cli",
+)
 """In the order the data flow: a room imports only from itself and from rooms before it."""
 HEAVY = ["numba", "scipy", "jax", "matplotlib", "dask", "distributed", "sklearn", "pandas", "pyarrow"]
 """What nobody should wait for who does not use it."""
@@ -182,5 +194,12 @@ def test_the_wheel_has_all_of_the_package_and_nothing_else():
     shipped = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
     files = [path for path in (root / "src" / "phaselect").rglob("*") if path.is_file()]
     assert shipped == {path.relative_to(root / "src").as_posix() for path in files if "__pycache__" not in path.parts}
-    data = {"py.typed", "figures/print.mplstyle", "experiments/presets.toml", "report/page.css"}
+    data = {
+        "py.typed",
+        "figures/print.mplstyle",
+        "experiments/presets.toml",
+        "report/page.css",
+        "explorer/page.html",
+        "explorer/recovery.csv",
+    }
     assert {f"phaselect/{name}" for name in data} <= shipped

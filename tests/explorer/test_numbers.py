@@ -129,7 +129,8 @@ def test_ridge_energies_and_what_a_flip_adds(page, drawn, lam):
     v = np.random.default_rng(1).choice([-1.0, 1.0], 30) * y
     ask = """([v, lam]) => {
       const problem = drawInstance(20, 1.5, 3), spectrum = decompose(problem);
-      const chain = {v: Float64Array.from(v), c: adjoint(spectrum.U, v, 20)}, {w, wc, G} = prepare(chain, spectrum, lam);
+      const chain = {v: Float64Array.from(v), c: adjoint(spectrum.U, v, 20)};
+      const {wc, G} = prepare(chain, spectrum, lam);
       const fields = forward(spectrum.U, wc, 30);
       return {s2: [...spectrum.s2], columns: signColumns(problem, spectrum, chain, lam),
               costs: v.map((value, i) => flipEnergy(value, fields[i], G[i]))};
@@ -168,7 +169,8 @@ def test_a_sweep_keeps_its_books_and_greedy_flips_end_in_a_minimum(page, drawn):
 def test_metropolis_samples_its_law(page):
     """Every sign vector of four measurements as often as exp(-mu E) says."""
     ask = """() => {
-      const problem = drawInstance(2, 2, 1), spectrum = decompose(problem), random = new Random(7), counts = Array(16).fill(0);
+      const problem = drawInstance(2, 2, 1), spectrum = decompose(problem);
+      const random = new Random(7), counts = Array(16).fill(0);
       const chain = firstSigns(problem, spectrum, random), prepared = prepare(chain, spectrum, 0.3);
       for (let k = 0; k < 40000; k++) {
         sweep(chain, spectrum, prepared, 0.8, random);

@@ -5,7 +5,10 @@ import pytest
 
 from phaselect import Schedule, theory
 from phaselect.explorer.assembly import page
-from phaselect.explorer.recovery import LAMS, PRODUCTS, TOLERANCE, recovery_table
+from phaselect.explorer.recovery import LAMS, PRODUCTS, recovery_table
+
+MARGIN = 2e-3
+"""At large products thresholds move by 1e-3 with the temperatures that an anneal is cut into."""
 
 
 def needed(kept, value):
@@ -24,8 +27,8 @@ def recovers(kept, value, alpha):
 )
 def test_the_table_is_what_the_theory_says(kept, value):
     alpha = needed(kept, value)
-    assert recovers(kept, value, alpha + 2 * TOLERANCE)
-    assert not recovers(kept, value, alpha - 2 * TOLERANCE)
+    assert recovers(kept, value, alpha + MARGIN)
+    assert not recovers(kept, value, alpha - MARGIN)
 
 
 def test_the_table_has_the_rows_that_its_command_makes():
@@ -43,11 +46,11 @@ def test_the_table_is_fine_enough_to_read_between_its_rows():
 
 def test_what_the_stories_say_is_true():
     text = page()
-    assert "below α = 1.584" in text
+    assert "= 1.584." in text
     assert needed("lam", 0.0) == pytest.approx(1.584, abs=5e-4)
     assert "from μ ≈ 7 on" in text
     assert theory.transitions(1.5, 0.0).mu_spinodal == pytest.approx(7, abs=0.2)
-    assert "Below α = 1.128" in text
+    assert "= 1.128 even the best product" in text
     assert recovery_table().where(kept="product")["alpha"].min() == pytest.approx(1.128, abs=1e-3)
     assert "an overlap of about 0.6" in text
     cold = theory.follow(1.08, Schedule.matched(mu0=0.3, mu_max=1e4, eps=0.5))
