@@ -12,7 +12,7 @@ from phaselect.base.files import atomic_write
 from phaselect.explorer.assembly import write_page
 
 SIZE = {"width": 1280, "height": 1200}
-COLOURS = 64
+COLOURS = 256
 FINISHED = "document.body.dataset.verdict && known.rows.size === DIAGRAM_ALPHAS.length"
 
 

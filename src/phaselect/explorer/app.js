@@ -10,6 +10,7 @@ const source = byId("engine").textContent + byId("worker").textContent;
 const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
 const theorist = new Worker(address), experimenter = new Worker(address);
 const charts = { overlap: overlapChart(), residual: residualChart(), diagram: diagramChart(), needed: neededChart() };
+theorist.onerror = experimenter.onerror = (event) => say(`This page cannot compute here: ${event.message}`);
 let asked = 0, started = 0, drawing = false, drawn = 0;
 
 // ------------------------------------------------------------------ pictures
@@ -27,7 +28,7 @@ function draw() {
   drawn = performance.now();
   drawBranches(charts.overlap, "m", settings, known);
   drawBranches(charts.residual, "mse_y", settings, known);
-  drawDiagram(charts.diagram, settings, known.rowsFor === JSON.stringify(ruleOf(settings)) ? known.rows : new Map());
+  drawDiagram(charts.diagram, settings, known.rowsFor === JSON.stringify(ruleOf(settings)) ? known.rows : new Map(), known.trace);
   drawNeeded(charts.needed, settings);
   const count = Math.round(settings.alpha * settings.n);
   drawSigns(byId("signs"), { right: known.right, order: known.order, count: known.right ? known.right.length : count });
@@ -91,7 +92,7 @@ function forget() {
   if (known.running) stop("");
   Object.assign(known, { trace: [], right: null, order: null });
   byId("progress").value = 0;
-  say("");
+  say("Anneal draws A and x from the seed, and cools.");
 }
 
 function start() {
@@ -175,7 +176,10 @@ function change(changes) {
   Object.assign(settings, changes);
   showSettings();
   const names = Object.keys(changes);
-  if (names.some((name) => name !== "mu" && name !== "steps")) forget();
+  if (names.some((name) => name !== "mu")) {
+    forget();
+    tellWhereWeAre();
+  }
   if (names.some((name) => ["mode", "product", "lam", "alpha"].includes(name))) predict();
   if ("mu" in changes) experimenter.postMessage({ kind: "mu", mu: settings.mu });
   redraw();
@@ -183,10 +187,10 @@ function change(changes) {
 
 function wire() {
   for (const [name, { value }] of Object.entries(SLIDERS)) {
-    byId(name).addEventListener("input", (event) => { leaveStory(name); change({ [name]: value(Number(event.target.value)) }); });
+    byId(name).addEventListener("input", (event) => change({ [name]: value(Number(event.target.value)) }));
   }
   for (const radio of document.querySelectorAll("[name=mode]")) {
-    radio.addEventListener("change", () => { leaveStory("mode"); change({ mode: radio.value }); });
+    radio.addEventListener("change", () => change({ mode: radio.value }));
   }
   byId("steps").addEventListener("change", (event) => change({ steps: Number(event.target.value) }));
   byId("seed").addEventListener("change", (event) => {
@@ -238,14 +242,17 @@ async function copyPython() {
 function tell(index) {
   const { text, settings: chosen } = STORIES[index];
   change({ byHand: false, ...chosen });
-  byId("story").textContent = text;
-  [...byId("stories").children].forEach((button, k) => button.setAttribute("aria-pressed", String(k === index)));
+  showStory(text, index);
 }
 
-/** Once something else is set, no story is told. */
-function leaveStory(name) {
-  if (name === "mu") return;
-  for (const button of byId("stories").children) button.setAttribute("aria-pressed", "false");
+/** Once something else is set, no story is told, but what the theory says of these settings. */
+function tellWhereWeAre() {
+  showStory(outlook(settings.alpha, ruleOf(settings)), -1);
+}
+
+function showStory(text, index) {
+  if (byId("story").textContent !== text) byId("story").textContent = text;
+  [...byId("stories").children].forEach((button, k) => button.setAttribute("aria-pressed", String(k === index)));
 }
 
 STORIES.forEach(({ title }, index) => {

@@ -34,7 +34,7 @@ function drawBranches(chart, column, settings, { branches, trace }) {
 }
 
 /** Overlap that slow cooling reaches as colour, in the rows known so far; hatched where the signal is hidden from it. */
-function drawDiagram(chart, settings, rows) {
+function drawDiagram(chart, settings, rows, trace) {
   chart.begin();
   const known = [...rows.values()].sort((one, other) => one.alpha - other.alpha);
   if (known.length > 1) {
@@ -44,6 +44,7 @@ function drawDiagram(chart, settings, rows) {
     });
   }
   chart.mark({ x: settings.mu, y: settings.alpha });
+  if (trace.length) chart.line([[MU_RANGE[0], settings.alpha], [settings.mu, settings.alpha]], "ink", { width: 3 });
   chart.dots([[settings.mu, settings.alpha]], "ink", { size: 4.5 });
 }
 

@@ -8,7 +8,7 @@ const STORIES = [
   },
   {
     title: "μλ = 1 works",
-    text: "Let λ fall as 1/μ and the regulariser is, at every temperature, what is truly known of x: its size. One unbroken line now leads from nothing to the signal with fewer measurements than before, and a real instance walks along it.",
+    text: "Let λ fall as 1/μ and the regulariser is, at every temperature, what is truly known of x: its size. One unbroken line now leads from nothing to the signal with fewer measurements than λ = 0 needs, and a real instance walks along it.",
     settings: { mode: "product", product: 1, alpha: 1.3, mu: 3, n: 200, steps: 100, seed: 0 },
   },
   {
