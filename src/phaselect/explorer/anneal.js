@@ -30,7 +30,8 @@ function* anneal(job) {
   }
   quench(chain, spectrum);
   const z = forward(problem.A, messages.beliefs.x, problem.rows);
-  const v = problem.y.map((value, i) => (z[i] < 0 ? -value : value)), settled = { v, c: adjoint(spectrum.U, v, problem.n) };
+  const v = problem.y.map((value, i) => (z[i] < 0 ? -value : value));
+  const settled = { v, c: adjoint(spectrum.U, v, problem.n) };
   yield {
     ended: { metropolis: verdict(problem, spectrum, chain), messages: verdict(problem, spectrum, settled) },
     right: rightSigns(problem, chain),

@@ -9,7 +9,7 @@ const CALM_MS = 500, FRAME_MS = 16, TRAIL = 400;
 const source = byId("engine").textContent + byId("worker").textContent;
 const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
 const theorist = new Worker(address), experimenter = new Worker(address);
-const charts = { overlap: overlapChart(), residual: residualChart(), diagram: diagramChart(), needed: neededChart() };
+const charts = makeCharts();
 theorist.onerror = experimenter.onerror = (event) => say(`This page cannot compute here: ${event.message}`);
 let asked = 0, started = 0, drawing = false, drawn = 0;
 
@@ -28,18 +28,18 @@ function draw() {
   drawn = performance.now();
   drawBranches(charts.overlap, "m", settings, known);
   drawBranches(charts.residual, "mse_y", settings, known);
-  drawDiagram(charts.diagram, settings, known.rowsFor === JSON.stringify(ruleOf(settings)) ? known.rows : new Map(), known.trace);
+  drawDiagram(charts.diagram, settings, known);
   drawNeeded(charts.needed, settings);
-  const count = Math.round(settings.alpha * settings.n);
-  drawSigns(byId("signs"), { right: known.right, order: known.order, count: known.right ? known.right.length : count });
+  drawSigns(byId("signs"), settings, known);
   showNumbers();
 }
 
 function showNumbers() {
-  byId("here").textContent = `μ = ${SLIDERS.mu.shown(settings.mu)}, λ = ${nearestDigits(lamAt(ruleOf(settings), settings.mu), 3)}`;
-  const nearest = (rows) => rows.reduce((best, row) =>
-    (!best || Math.abs(Math.log(row.mu / settings.mu)) <= Math.abs(Math.log(best.mu / settings.mu)) ? row : best), null);
-  const close = nearest(known.trace), near = close && Math.abs(Math.log(close.mu / settings.mu)) < 0.06 ? close : null;
+  const { mu } = settings, lam = nearestDigits(lamAt(ruleOf(settings), mu), 3);
+  byId("here").textContent = `μ = ${SLIDERS.mu.shown(mu)}, λ = ${lam}`;
+  const away = (row) => Math.abs(Math.log(row.mu / mu));
+  const nearest = (rows) => rows.reduce((best, row) => (!best || away(row) <= away(best) ? row : best), null);
+  const close = nearest(known.trace), near = close && away(close) < 0.06 ? close : null;
   const fill = (name, point, residual = true) => {
     const [m, fit] = byId(`numbers-${name}`).querySelectorAll("td");
     m.textContent = point ? point.m.toFixed(4) : "–";
@@ -58,7 +58,9 @@ const say = (text) => { byId("status").textContent = text; };
 function predict() {
   asked += 1;
   theorist.postMessage({
-    kind: "predict", id: asked, alpha: settings.alpha, rule: ruleOf(settings), mus: SCHEDULE, alphas: DIAGRAM_ALPHAS, columns: DIAGRAM_MUS });
+    kind: "predict", id: asked, alpha: settings.alpha, rule: ruleOf(settings),
+    mus: SCHEDULE, alphas: DIAGRAM_ALPHAS, columns: DIAGRAM_MUS,
+  });
 }
 
 theorist.onmessage = ({ data }) => {
@@ -80,10 +82,11 @@ theorist.onmessage = ({ data }) => {
 
 /** The charts in words, for those who do not see them. */
 function describe({ uninformed, informed }) {
-  const end = (branch) => branch[branch.length - 1], begins = informed.find(({ m }, k) => m - uninformed[k].m > DISTINCT);
-  const apart = begins ? `; started from the signal, which is another state from mu = ${SLIDERS.mu.shown(begins.mu)} on, m ends at ${end(informed).m.toFixed(3)}` : "";
-  byId("overlap").setAttribute("aria-label", `Overlap against inverse temperature. Cooled slowly, m ends at ${end(uninformed).m.toFixed(3)}${apart}.`);
-  byId("residual").setAttribute("aria-label", `Residual against inverse temperature. Cooled slowly, it ends at ${end(uninformed).mse_y.toExponential(1)}.`);
+  const cold = uninformed[uninformed.length - 1], begins = informed.find(({ m }, k) => m - uninformed[k].m > DISTINCT);
+  const apart = begins ? ` From mu = ${SLIDERS.mu.shown(begins.mu)} on, the signal is another state.` : "";
+  const label = (id, text) => byId(id).setAttribute("aria-label", `${text} against inverse temperature.`);
+  label("overlap", `Cooled slowly, m ends at ${cold.m.toFixed(3)}.${apart} Overlap`);
+  label("residual", `Cooled slowly, the residual ends at ${cold.mse_y.toExponential(1)}. Residual`);
 }
 
 // ------------------------------------------------------------------ a run
@@ -101,9 +104,10 @@ function start() {
   known.running = true;
   byId("run").textContent = "Stop";
   say(`Drawing ${Math.round(settings.alpha * settings.n)} measurements of ${settings.n} unknowns …`);
-  const { n, alpha, seed, steps, byHand, mu } = settings;
-  const frame = calm.matches && !byHand ? 0 : FRAME_MS;
-  experimenter.postMessage({ kind: "start", id: started, n, alpha, seed, steps, byHand, mu, frame, rule: ruleOf(settings), mus: SCHEDULE });
+  const { n, alpha, seed, steps, byHand, mu } = settings, frame = calm.matches && !byHand ? 0 : FRAME_MS;
+  experimenter.postMessage({
+    kind: "start", id: started, n, alpha, seed, steps, byHand, mu, frame, rule: ruleOf(settings), mus: SCHEDULE,
+  });
   const { top, bottom } = byId("overlap").getBoundingClientRect();
   if (top < 0 || bottom > window.innerHeight) byId("first").scrollIntoView({ block: "nearest" });
   redraw();
@@ -140,7 +144,8 @@ experimenter.onmessage = ({ data }) => {
 };
 
 function inWords({ metropolis, messages }) {
-  const outcome = ({ recovered, m, wrong }) => (recovered ? "found x" : `got stuck at m = ${m.toFixed(2)}, ${wrong} signs wrong`);
+  const stuck = ({ m, wrong }) => `got stuck at m = ${m.toFixed(2)}, ${wrong} signs wrong`;
+  const outcome = (found) => (found.recovered ? "found x" : stuck(found));
   if (metropolis.recovered && messages.recovered) return "Both found x: every sign that matters is right.";
   return `Metropolis ${outcome(metropolis)}; message passing ${outcome(messages)}.`;
 }
@@ -207,11 +212,17 @@ function wire() {
   drag(charts.residual, ({ x }) => ({ mu: x }));
   drag(charts.diagram, ({ x, y }) => ({ mu: x, alpha: within(Math.round(100 * y) / 100, ...ALPHA_RANGE) }));
   drag(charts.needed, ({ x, y }) => ({
-    [settings.mode]: SLIDERS[settings.mode].value(Math.round(SLIDERS[settings.mode].position(settings.mode === "lam" && x < 8e-4 ? 0 : x))),
+    [settings.mode]: keptAt(x),
     alpha: within(Math.round(100 * y) / 100, ...ALPHA_RANGE),
   }));
   window.addEventListener("resize", redraw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+}
+
+/** Product or lam at a place of the chart where it is the axis: what the slider can be set to. */
+function keptAt(x) {
+  const { value, position } = SLIDERS[settings.mode];
+  return value(Math.round(position(settings.mode === "lam" && x < 2 * NO_LAM ? 0 : x)));
 }
 
 /** A pointer that is held down in a chart moves what the chart shows. */
@@ -221,7 +232,10 @@ function drag(chart, settingsAt) {
     for (const name of Object.keys(changes)) if (changes[name] === settings[name]) delete changes[name];
     if (Object.keys(changes).length) change(changes);
   };
-  chart.canvas.addEventListener("pointerdown", (event) => { chart.canvas.setPointerCapture(event.pointerId); move(event); });
+  chart.canvas.addEventListener("pointerdown", (event) => {
+    chart.canvas.setPointerCapture(event.pointerId);
+    move(event);
+  });
   chart.canvas.addEventListener("pointermove", (event) => { if (event.buttons) move(event); });
 }
 

@@ -17,6 +17,7 @@ ENGINE = (
     "small_matrices.js",
     "saddle.js",
     "diagram.js",
+    "trust.js",
     "schedule.js",
     "instance.js",
     "spectrum.js",

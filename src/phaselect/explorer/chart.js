@@ -7,7 +7,7 @@ const linear = { to: (value) => value, from: (value) => value };
 function powerOfTen(value) {
   const exponent = Math.round(Math.log10(value));
   if (exponent === 0) return "1";
-  return "10" + String(exponent).replace(/[-\d]/g, (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]));
+  return "10" + String(exponent).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).replace("-", "⁻");
 }
 
 /** Colours, as the style sheet has them at this moment. */
@@ -50,11 +50,13 @@ class Chart {
   /** The values under a point of the screen. */
   valuesAt(event) {
     const bounds = this.canvas.getBoundingClientRect(), { left, right, top, bottom } = this.box;
-    const share = (value) => Math.min(1, Math.max(0, value));
-    const value = ({ scale, range }, part) => scale.from(scale.to(range[0]) + part * (scale.to(range[1]) - scale.to(range[0])));
+    const value = ({ scale, range }, part) => {
+      const [low, high] = range.map(scale.to);
+      return scale.from(low + Math.min(1, Math.max(0, part)) * (high - low));
+    };
     return {
-      x: value(this.x, share((event.clientX - bounds.left - left) / (right - left))),
-      y: value(this.y, share((bottom - event.clientY + bounds.top) / (bottom - top))),
+      x: value(this.x, (event.clientX - bounds.left - left) / (right - left)),
+      y: value(this.y, (bottom - event.clientY + bounds.top) / (bottom - top)),
     };
   }
 
@@ -100,7 +102,7 @@ class Chart {
     pen.restore();
   }
 
-  /** Draws inside the axes what takes long, and next time copies it, unless the key, the size or the colours changed. */
+  /** Draws inside the axes what takes long, and next time copies it, unless key, size or colours have changed. */
   keep(key, draw) {
     const { canvas, pen, ratio } = this;
     const whole = JSON.stringify([key, canvas.width, canvas.height, this.colour("paper")]);

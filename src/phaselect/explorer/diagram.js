@@ -4,8 +4,8 @@ const DISTINCT = 1e-3, HALVINGS = 12;
 
 /**
  * At one alpha: overlaps of the uninformed branch at the temperatures `mus`, and the temperatures [begin, end] between
- * which the signal is another attractor: the informed branch is born at `begin` (a spinodal), and at `end` the uninformed
- * one ends, or mus do. null where there is one branch only.
+ * which the signal is another attractor: the informed branch is born at `begin` (a spinodal), and at `end` one of the
+ * two ends, or mus do. null where there is one branch only.
  */
 function diagramRow(alpha, mus, rule) {
   const uninformed = follow(alpha, mus, rule), informed = follow(alpha, mus, rule, "informed");

@@ -1,6 +1,6 @@
 // Approximate message passing: equations/channels.py and equations/amp_iteration.py.
 
-/** Slope g and curvature of the output channel at a measurement y whose mean is w, at precision c = 1/(V + 1/(2 mu)). */
+/** Slope g and curvature of the output channel at a measurement y of mean w, at precision c = 1/(V + 1/(2 mu)). */
 function outputChannel(w, y, c) {
   const t = Math.tanh(c * y * w);
   return { g: c * (y * t - w), curvature: c - (c * y) ** 2 * (1 - t * t) };

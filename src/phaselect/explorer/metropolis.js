@@ -1,5 +1,5 @@
-// Metropolis on the signs: backends/host/flips.py and equations/regression.py. With v = S y and c = U^T v, the energy is
-// E = |y|^2 - sum_k w_k c_k^2, and a proposal costs one product with a row of U.
+// Metropolis on the signs: backends/host/flips.py and equations/regression.py. With v = S y and c = U^T v, the energy
+// is E = |y|^2 - sum_k w_k c_k^2, and a proposal costs one product with a row of U.
 
 /** Eigenvalues of K: w_k = s_k^2 / (s_k^2 + lam/2). */
 const shrinkage = (s2, lam) => s2.map((value) => value / (value + lam / 2));

@@ -62,40 +62,63 @@ function radial(c, out) {
 
 const RADIAL = new Float64Array(4);
 
+const ANGLES = {
+  rate: new Float64Array(2 * ARC_COUNT),
+  square: new Float64Array(2 * ARC_COUNT),
+  fourth: new Float64Array(2 * ARC_COUNT),
+  weight: new Float64Array(2 * ARC_COUNT),
+};
+
+/**
+ * Nodes on both arcs, for overlap m >= 0 and spread D = q0 - m^2: u0 w = t rate, u0^2 = t square and u0^4 = t^2 fourth on
+ * average over +-psi, and weights that add up to 1. With psi = pi - eps and m = r cos(delta), the zeros sit at
+ * eps = delta; nodes are placed by their distance to it. The next call overwrites them.
+ */
+function angles(spread, m) {
+  const r = Math.sqrt(m * m + spread), delta = Math.atan2(Math.sqrt(spread), m);
+  const sinDelta = Math.sin(delta), cosDelta = Math.cos(delta);
+  const sinHalf = Math.sin(delta / 2), cosHalf = Math.cos(delta / 2);
+  for (let i = 0; i < 2 * ARC_COUNT; i++) {
+    const k = i % ARC_COUNT, span = i < ARC_COUNT ? -delta : Math.PI - delta;
+    const angle = 0.5 * span * ARC.nearness[k], sin = Math.sin(angle), cos = Math.cos(angle);
+    const sinEps = sinHalf * cos + cosHalf * sin, cosEps = cosHalf * cos - sinHalf * sin;  // of eps/2
+    const square = 2 * sinHalf * sinHalf + 2 * cosDelta * sinEps * sinEps;
+    ANGLES.rate[i] = 2 * r * (sinDelta * cos + cosDelta * sin) * sin;
+    ANGLES.square[i] = square;
+    ANGLES.fourth[i] = square * square + (2 * sinEps * cosEps * sinDelta) ** 2;
+    ANGLES.weight[i] = Math.abs(span) * ARC.weight[k] / Math.PI;
+  }
+  return ANGLES;
+}
+
 /** What the theory asks of a measurement at s2 = V + 1/(2 mu), spread D = q0 - m^2 and overlap m. */
 function averages(s2, spread, m) {
   const sign = m < 0 ? -1 : 1;  // the mirror image; m >= 0 is the accurate one
   m *= sign;
-  const r = Math.sqrt(m * m + spread), delta = Math.atan2(Math.sqrt(spread), m);
-  const sinDelta = Math.sin(delta), cosDelta = Math.cos(delta);
-  const sinHalf = Math.sin(delta / 2), cosHalf = Math.cos(delta / 2);
-  let O = 0, gain = 0, sech = 0, late = 0, gainSquare = 0, flatSquare = 0, rateLate = 0;
-  for (let arc = 0; arc < 2; arc++) {
-    const span = arc ? Math.PI - delta : -delta;  // psi = pi - eps, eps = delta + span * nearness
-    for (let k = 0; k < ARC_COUNT; k++) {
-      const angle = 0.5 * span * ARC.nearness[k], sin = Math.sin(angle), cos = Math.cos(angle);
-      const sinEps = sinHalf * cos + cosHalf * sin;
-      const c = 2 * r * (sinDelta * cos + cosDelta * sin) * sin / s2;
-      const square = 2 * sinHalf * sinHalf + 2 * cosDelta * sinEps * sinEps;
-      const weight = Math.abs(span) * ARC.weight[k] / Math.PI;
-      radial(c, RADIAL);
-      const slope = RADIAL[2], later = RADIAL[1] - c * slope, pull = RADIAL[0] + c * slope;
-      O += weight * RADIAL[0];
-      gain += weight * pull;
-      sech += weight * square * slope;
-      late += weight * square * later;
-      gainSquare += weight * square * pull;
-      flatSquare += weight * square * RADIAL[3];
-      rateLate += weight * c * later;
-    }
+  const { rate, square, weight } = angles(spread, m);
+  let O = 0, gain = 0, sech = 0, late = 0, gainSquare = 0, flatSquare = 0, rateLate = 0, rateWrong = 0;
+  for (let i = 0; i < rate.length; i++) {
+    const c = rate[i] / s2, share = weight[i], squared = share * square[i];
+    radial(c, RADIAL);
+    const slope = RADIAL[2], later = RADIAL[1] - c * slope, pull = RADIAL[0] + c * slope;
+    O += share * RADIAL[0];
+    gain += share * pull;
+    sech += squared * slope;
+    late += squared * later;
+    gainSquare += squared * pull;
+    flatSquare += squared * RADIAL[3];
+    rateLate += share * c * later;
+    rateWrong += share * c * RADIAL[1];
   }
   // two forms of E[u0^2 (T - m)^2], each where it does not cancel
   const weak = m * m + flatSquare - 2 * m * gainSquare, strong = (1 - m) ** 2 + 2 * m * late - sech;
+  const distance = (1 - m) ** 2 + spread;
   return {
     O: sign * O,
     gain: sign * gain,
     sech,
-    misfit: (1 - m) ** 2 + spread + 2 * s2 * rateLate,
+    misfit: distance + 2 * s2 * rateLate,
     force: (m * m + spread < WEAK_OVERLAP ? weak : strong) + spread * (1 - 2 * sech / s2),
+    logZ: Math.LN2 - 0.5 * distance / s2 - rateWrong,
   };
 }

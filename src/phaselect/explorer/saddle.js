@@ -33,7 +33,7 @@ function saddleMap({ V, spread, m }, control) {
   };
 }
 
-/** The fixed point m = D = 0: the root V > 0 of s2^2 = V (product s2^2 + alpha (s2 - 1)), found by bisection in log V. */
+/** The fixed point m = D = 0: the root V > 0 of s2^2 = V (product s2^2 + alpha (s2 - 1)), by bisection in log V. */
 function paramagnet({ alpha, product, noise }) {
   const excess = (V) => V * (product * (V + noise) ** 2 + alpha * (V + noise - 1)) - (V + noise) ** 2;
   let low = -80, high = 80;  // the excess is negative at small V, positive at large V, and has one root between

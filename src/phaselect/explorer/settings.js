@@ -33,12 +33,13 @@ const ruleInWords = (rule) => ("product" in rule ? `μλ = ${rule.product}` : `�
 function outlook(alpha, rule) {
   const needed = neededAlpha(rule), least = Math.min(...RECOVERY.product.alpha);
   const enough = needed <= ALPHA_RANGE[1] ? `α = ${needed.toFixed(3)}` : "more than α = 2";
-  if (alpha > needed) return `Cooled slowly enough, a large instance is recovered here: at ${ruleInWords(rule)} it takes ${enough}.`;
+  const here = `recovered here: at ${ruleInWords(rule)} it takes ${enough}`;
+  if (alpha > needed) return `Cooled slowly enough, a large instance is ${here}.`;
   const best = `${least.toFixed(3)} ${alpha > least ? "would do" : "is the least: this is the hard phase"}`;
-  return `However slowly it is cooled, a large instance is not recovered here: at ${ruleInWords(rule)} it takes ${enough}; at μλ = 1, ${best}.`;
+  return `However slowly it is cooled, a large instance is not ${here}; at μλ = 1, ${best}.`;
 }
 
-/** The smallest alpha at which an infinitely slow anneal recovers, read off the table of the package; Infinity beyond. */
+/** The smallest alpha at which an infinitely slow anneal recovers, read off the package's table; Infinity beyond. */
 function neededAlpha(rule) {
   const kept = "product" in rule ? "product" : "lam", wanted = rule[kept];
   const { value, alpha } = RECOVERY[kept];

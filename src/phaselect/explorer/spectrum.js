@@ -1,14 +1,15 @@
-// A = U diag(s) V^T once per instance, after which a change of lam costs nothing: A^T A is brought to tridiagonal form by
-// reflections (Householder), that to diagonal form by shifted rotations (implicit QL), and U = A V / s.
+// A = U diag(s) V^T once per instance, after which a change of lam costs nothing: A^T A is brought to tridiagonal form
+// by reflections (Householder), that to diagonal form by shifted rotations (implicit QL), and U = A V / s.
 
-/** Eigenvalues of a symmetric n x n matrix, and its eigenvectors as the rows of `vectors`. The matrix is overwritten. */
+/** Eigenvalues of a symmetric n x n matrix, and eigenvectors as the rows of `vectors`. The matrix is overwritten. */
 function symmetricEigen(a, n) {
   const diagonal = new Float64Array(n), below = new Float64Array(n);
-  const vectors = tridiagonalise(a, n, diagonal, below);
+  const vectors = tridiagonalise(a, n, diagonal, below), rounding = 2.3e-16;
+  const joined = (k) => Math.abs(below[k]) > rounding * (Math.abs(diagonal[k]) + Math.abs(diagonal[k + 1]));
   for (let first = 0; first < n; first++) {
     for (let round = 0; ; round++) {
       let last = first;
-      while (last < n - 1 && Math.abs(below[last]) > 2.3e-16 * (Math.abs(diagonal[last]) + Math.abs(diagonal[last + 1]))) last++;
+      while (last < n - 1 && joined(last)) last++;
       if (last === first) break;
       if (round === 60) throw new Error("the eigenvalues did not converge");
       chase(diagonal, below, vectors, n, first, last);
@@ -93,7 +94,7 @@ function chase(diagonal, below, vectors, n, first, last) {
   below[last] = 0;
 }
 
-/** The regression of signs on A by its spectrum (backends/host/ridge.py): U, row by row, and squared singular values. */
+/** The regression of signs on A by its spectrum (backends/host/ridge.py): U, row by row, squared singular values. */
 function decompose(problem) {
   const { A, n, rows } = problem, gram = new Float64Array(n * n);
   for (let i = 0; i < rows; i++) {

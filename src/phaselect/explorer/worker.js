@@ -24,8 +24,9 @@ function think() {
   const { rule, mus, alphas, columns } = question, key = JSON.stringify(rule);
   if (answered !== question) {
     answered = question;
-    const { alpha } = question, uninformed = follow(alpha, mus, rule), informed = follow(alpha, mus, rule, "informed");
-    self.postMessage({ kind: "branches", id: question.id, uninformed, informed });
+    const { id, alpha } = question, believed = (point) => ({ ...point, trusted: trusted(point) });
+    const uninformed = follow(alpha, mus, rule).map(believed), informed = follow(alpha, mus, rule, "informed");
+    self.postMessage({ kind: "branches", id, uninformed, informed });
     if (rowsFor !== key) {
       rowsFor = key;
       rows = coarseToFine(alphas.length);
