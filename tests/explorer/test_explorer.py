@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from phaselect import theory
+
 RUN = "document.body.dataset.verdict"
 
 
@@ -38,6 +40,15 @@ def test_sliders_move_the_prediction_and_the_phase_diagram(visit):
     assert [value == other for value, other in zip(before, after, strict=True)] == [False] * 3
     assert before[0] > 0.999
     assert after[0] == pytest.approx(0.636, abs=1e-3)  # the hard phase
+    slide(page, "mu", 320)
+    settled(page)
+    assert page.inner_text("#mu-value") == "1580"
+    for start in ("uninformed", "informed"):
+        point = theory.saddle_point(1.08, 1580.0, 1 / 1580, start=start)
+        assert page.inner_text(f"#numbers-{start}").split()[-2:] == [
+            f"{point.m:.4f}",
+            f"{point.mse_y:.2e}".replace("e-0", "e-"),
+        ]
     page.wait_for_function("known.rows.size > 1")
     first = page.evaluate("known.rowsFor")
     page.check("#mode-lam", force=True)
@@ -46,8 +57,6 @@ def test_sliders_move_the_prediction_and_the_phase_diagram(visit):
     assert page.is_hidden("#product")
     assert page.is_visible("#lam")
     assert "1.584" in page.inner_text("#kept")
-    slide(page, "mu", 100)
-    assert page.inner_text("#mu-value") == "10"
     assert "m ends at" in page.get_attribute("#overlap", "aria-label")
 
 

@@ -35,18 +35,17 @@ function draw() {
 }
 
 function showNumbers() {
-  const { mu } = settings, lam = nearestDigits(lamAt(ruleOf(settings), mu), 3);
-  byId("here").textContent = `μ = ${SLIDERS.mu.shown(mu)}, λ = ${lam}`;
+  const { mu } = settings, rule = ruleOf(settings), { branches } = known;
+  byId("here").textContent = `μ = ${SLIDERS.mu.shown(mu)}, λ = ${nearestDigits(lamAt(rule, mu), 3)}`;
   const away = (row) => Math.abs(Math.log(row.mu / mu));
-  const nearest = (rows) => rows.reduce((best, row) => (!best || away(row) <= away(best) ? row : best), null);
-  const close = nearest(known.trace), near = close && away(close) < 0.06 ? close : null;
+  const close = known.trace.reduce((best, row) => (!best || away(row) <= away(best) ? row : best), null);
+  const near = close && away(close) < 0.5 * Math.log1p(EPS) ? close : null;
   const fill = (name, point, residual = true) => {
     const [m, fit] = byId(`numbers-${name}`).querySelectorAll("td");
     m.textContent = point ? point.m.toFixed(4) : "–";
     fit.textContent = point && residual ? point.mse_y.toExponential(2) : "–";
   };
-  fill("uninformed", known.branches && nearest(known.branches.uninformed));
-  fill("informed", known.branches && nearest(known.branches.informed));
+  for (const start of ["uninformed", "informed"]) fill(start, branches && pointOn(branches[start], mu, rule, start));
   fill("metropolis", near && near.metropolis);
   fill("messages", near && near.messages, false);
 }
@@ -144,7 +143,7 @@ experimenter.onmessage = ({ data }) => {
 };
 
 function inWords({ metropolis, messages }) {
-  const stuck = ({ m, wrong }) => `got stuck at m = ${m.toFixed(2)}, ${wrong} signs wrong`;
+  const stuck = ({ wrong }) => `got stuck with ${wrong} of ${known.right.length} signs wrong`;
   const outcome = (found) => (found.recovered ? "found x" : stuck(found));
   if (metropolis.recovered && messages.recovered) return "Both found x: every sign that matters is right.";
   return `Metropolis ${outcome(metropolis)}; message passing ${outcome(messages)}.`;

@@ -83,7 +83,7 @@ function drawDiagram(chart, settings, { rows, rowsFor, trace }) {
   }
   const { mu, alpha } = settings;
   chart.mark({ x: mu, y: alpha });
-  if (trace.length) chart.line([[MU_RANGE[0], alpha], [mu, alpha]], "ink", { width: 3 });
+  if (trace.length) chart.line([[MU_RANGE[0], alpha], [mu, alpha]], "ink", { width: 2 });
   chart.dots([[mu, alpha]], "ink", { size: 4.5 });
 }
 

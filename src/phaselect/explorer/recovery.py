@@ -15,7 +15,7 @@ from phaselect.base.tables import Table, load_table
 
 PRODUCTS = np.geomspace(0.05, 20.0, 41).round(4)
 LAMS = np.array([0.0, *np.geomspace(1e-3, 0.32, 26).round(6)])
-TOLERANCE = 1e-4
+TOLERANCE = 1e-5
 
 
 def compute() -> Table:
@@ -25,7 +25,7 @@ def compute() -> Table:
     rows = [("product", value, critical_alpha(value, tolerance=TOLERANCE)) for value in PRODUCTS.tolist()]
     rows += [("lam", value, alpha_recovery(value, tolerance=TOLERANCE)) for value in LAMS.tolist()]
     kept, values, alphas = zip(*rows, strict=True)
-    columns = {"kept": np.array(kept), "value": np.array(values), "alpha": np.array(alphas).round(4)}
+    columns = {"kept": np.array(kept), "value": np.array(values), "alpha": np.array(alphas).round(5)}
     command = "python -m phaselect.explorer.recovery"
     return Table(columns, {"command": command, "version": phaselect.__version__})
 

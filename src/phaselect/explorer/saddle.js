@@ -129,19 +129,28 @@ function saddlePoint(alpha, mu, rule, start = "uninformed") {
   return pointAt(flow(startingState(start, control), control), control);
 }
 
+/** Has a branch lost the signal, or not found it yet, so that its next point starts afresh? */
+const afresh = (state, start) => (start === "informed" ? state.m < LOST : state.m === 0 && state.spread === 0);
+
 /**
  * The branch of an infinitely slow anneal through rising temperatures mu, each point from the one before; or, informed,
  * what the signal flows to at each: from the coldest on, each point from the one before until it falls.
  */
 function follow(alpha, mus, rule, start = "uninformed") {
-  const points = new Array(mus.length), backwards = start === "informed";
+  const points = new Array(mus.length);
   let state = null;
   for (let step = 0; step < mus.length; step++) {
-    const index = backwards ? mus.length - 1 - step : step, control = controlAt(alpha, mus[index], rule);
-    const fresh = state === null || (backwards ? state.m < LOST : state.m === 0 && state.spread === 0);
-    const arrival = flow(fresh ? startingState(start, control) : state, control);
+    const index = start === "informed" ? mus.length - 1 - step : step, control = controlAt(alpha, mus[index], rule);
+    const arrival = flow(state === null || afresh(state, start) ? startingState(start, control) : state, control);
     points[index] = pointAt(arrival, control);
     state = arrival.converged ? arrival : null;
   }
   return points;
+}
+
+/** A branch at a temperature between its points: from the one before, hotter or, informed, colder. */
+function pointOn(branch, mu, rule, start = "uninformed") {
+  const before = start === "informed" ? branch.find((point) => point.mu >= mu) : branch.findLast((point) => point.mu <= mu);
+  const control = controlAt(branch[0].alpha, mu, rule);
+  return pointAt(flow(!before || afresh(before, start) ? startingState(start, control) : before, control), control);
 }

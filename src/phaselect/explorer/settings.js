@@ -16,9 +16,9 @@ const SLIDERS = {
     shown: String,
   },
   mu: {
-    value: (p) => within(10 ** (p / 100), ...MU_RANGE),
+    value: (p) => within(nearestDigits(10 ** (p / 100), 3), ...MU_RANGE),
     position: (v) => 100 * Math.log10(v),
-    shown: (v) => (v >= 100 ? String(Math.round(v)) : String(nearestDigits(v, 3))),
+    shown: (v) => String(nearestDigits(v, 3)),
   },
   n: { value: Number, position: Number, shown: String },
 };
