@@ -45,7 +45,7 @@ docs: $(VENV)/.docs
 	@echo "wrote site/index.html"
 
 clean:
-	rm -rf $(VENV) build dist demo.png report site
+	rm -rf $(VENV) build dist demo.png explorer.html report site
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

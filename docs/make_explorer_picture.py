@@ -11,8 +11,8 @@ from playwright.sync_api import sync_playwright
 from phaselect.base.files import atomic_write
 from phaselect.explorer.assembly import write_page
 
-SIZE = {"width": 1280, "height": 1200}
-COLOURS = 256
+SIZE = {"width": 1280, "height": 1300}
+COLOURS = 160
 FINISHED = "document.body.dataset.verdict && known.rows.size === DIAGRAM_ALPHAS.length"
 
 

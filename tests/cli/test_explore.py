@@ -20,9 +20,7 @@ def test_the_page_is_written_and_opened(tmp_path, opened):
     assert opened == [page.as_uri()]
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
-    assert not {"http://", "https://", "src=", "import("} & {
-        word for word in ("http://", "https://", "src=", "import(") if word in text
-    }
+    assert [word for word in ("http://", "https://", "src=", "import(", "fetch(") if word in text] == []
     assert len(text) < 120_000
 
 

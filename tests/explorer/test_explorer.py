@@ -57,7 +57,7 @@ def test_sliders_move_the_prediction_and_the_phase_diagram(visit):
     assert page.is_hidden("#product")
     assert page.is_visible("#lam")
     assert "1.584" in page.inner_text("#kept")
-    assert "m ends at" in page.get_attribute("#overlap", "aria-label")
+    assert "the overlap m ends at 0.000. From mu = " in page.get_attribute("#overlap", "aria-label")
 
 
 def test_an_easy_instance_is_recovered_and_a_run_can_be_repeated(visit):

@@ -82,10 +82,10 @@ theorist.onmessage = ({ data }) => {
 /** The charts in words, for those who do not see them. */
 function describe({ uninformed, informed }) {
   const cold = uninformed[uninformed.length - 1], begins = informed.find(({ m }, k) => m - uninformed[k].m > DISTINCT);
-  const apart = begins ? ` From mu = ${SLIDERS.mu.shown(begins.mu)} on, the signal is another state.` : "";
-  const label = (id, text) => byId(id).setAttribute("aria-label", `${text} against inverse temperature.`);
-  label("overlap", `Cooled slowly, m ends at ${cold.m.toFixed(3)}.${apart} Overlap`);
-  label("residual", `Cooled slowly, the residual ends at ${cold.mse_y.toExponential(1)}. Residual`);
+  const apart = begins ? ` From mu = ${SLIDERS.mu.shown(begins.mu)} on, the signal is another state` : "";
+  const label = (id, end) => byId(id).setAttribute("aria-label", `Against inverse temperature: cooled slowly, ${end}.`);
+  label("overlap", `the overlap m ends at ${cold.m.toFixed(3)}${apart && `.${apart}`}`);
+  label("residual", `the residual ends at ${cold.mse_y.toExponential(1)}`);
 }
 
 // ------------------------------------------------------------------ a run

@@ -1,6 +1,6 @@
 """How many measurements an infinitely slow anneal needs, as a table that ships with the page.
 
-`python -m phaselect.explorer.recovery` computes it anew, in about a minute, into recovery.csv beside this file.
+`python -m phaselect.explorer.recovery` computes it anew, in a minute and a half, into recovery.csv beside this file.
 """
 
 from __future__ import annotations
