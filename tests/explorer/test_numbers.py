@@ -55,9 +55,9 @@ def test_one_iteration_of_the_saddle_point(page):
 @pytest.mark.parametrize(("rule", "alpha"), [*zip(RULES, [1.1, 1.3, 1.6, 1.1], strict=True)], ids=str)
 def test_branches(page, rule, alpha):
     """Two that coexist when cold, one, one that jumps, and one that is lost when cold."""
-    levels = schedule(rule, mu0=0.3, mu_max=1e4, eps=0.5)
+    levels = schedule(rule, mu0=0.3, mu_max=1e4, eps=1.0)
     for start in ("uninformed", "informed"):
-        ask = """([alpha, rule, start]) => follow(alpha, geometric(0.3, 1e4, 0.5), rule, start).map(point =>
+        ask = """([alpha, rule, start]) => follow(alpha, geometric(0.3, 1e4, 1), rule, start).map(point =>
           ({...point, replicon: replicon(point), complexity: complexity(point), trusted: trusted(point)}))"""
         found = page.evaluate(ask, [alpha, rule, start])
         expected = theory.follow(alpha, levels, start=start)
