@@ -49,7 +49,7 @@ package: | $(BIN)/python
 	$(BIN)/python -m tests.package
 
 clean:
-	rm -rf $(VENV) build dist demo.png report site
+	rm -rf $(VENV) build dist demo.png explorer.html report site
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -21,7 +21,19 @@ from tests.conftest import KERNELS
 
 SOURCE = Path(phaselect.__file__).parent
 ROOT = Path(__file__).parent.parent
-ROOMS = ("base", "equations", "backends", "problem", "theory", "solvers", "experiments", "figures", "report", "cli")
+ROOMS = (
+    "base",
+    "equations",
+    "backends",
+    "problem",
+    "theory",
+    "solvers",
+    "experiments",
+    "figures",
+    "report",
+    "explorer",
+    "cli",
+)
 """In the order the data flow: a room imports only from itself and from rooms before it."""
 HEAVY = ["numba", "scipy", "jax", "matplotlib", "jinja2", "dask", "distributed", "sklearn", "pandas", "pyarrow"]
 """What nobody should wait for who does not use it."""
@@ -208,6 +220,7 @@ def test_the_wheel_has_all_of_the_package_and_nothing_else():
     files = [path for path in (ROOT / "src" / "phaselect").rglob("*") if path.is_file()]
     assert shipped == {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
     data = {"py.typed", "base/print.mplstyle", "experiments/presets.toml", "report/page.css", "report/page.html"}
+    data |= {"explorer/page.html", "explorer/recovery.csv"}
     assert {f"phaselect/{name}" for name in data} <= shipped
 
 

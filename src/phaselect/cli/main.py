@@ -11,6 +11,9 @@ COMMANDS = {
     "image": Entry("phaselect.cli.image", "Recover a photograph from its coded diffraction patterns, simulated."),
     "demo": Entry("phaselect.cli.demo", "Run four solvers on one instance; print a table, draw the anneals."),
     "theory": Entry("phaselect.cli.theory", "What the replica theory predicts, of a Gaussian A if not told otherwise."),
+    "explore": Entry(
+        "phaselect.cli.explore", "Write and open a page to explore: theory under sliders, an anneal in the browser."
+    ),
     "sweep": Entry("phaselect.cli.sweeps", "Run solvers on many random instances, one row per run in a store."),
     "success": Entry("phaselect.cli.sweeps", "The alpha at which half of the instances in a store are recovered."),
     "export": Entry("phaselect.cli.sweeps", "Write the rows of a store to a table, also while a sweep runs."),
