@@ -1,0 +1,46 @@
+"""The figure of long runs of message passing: what it counts."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from phaselect.base.tables import Table
+from phaselect.figures import patience
+from phaselect.figures.context import Context
+
+
+def rows(needed, n=100, alpha=1.2):
+    """Runs that were recovered after so many iterations; not at all: 0; crashed: -1."""
+    needed = np.array(needed, dtype=float)
+    return {
+        "n": np.full(needed.size, n),
+        "alpha": np.full(needed.size, alpha),
+        "iterations": np.full(needed.size, 200_000),
+        "sweeps": np.where(needed > 0, needed, 200_000.0),
+        "m": np.where(needed > 0, 1.0, 0.3),
+        "mse_y": np.where(needed > 0, 1e-20, 1e-3),
+        "status": np.where(needed < 0, "FAILED", "RECOVERED"),
+    }
+
+
+def table(*parts):
+    stacked = Table({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    return Table(patience.compute(Context("small", {"patience": stacked}.__getitem__)))
+
+
+def test_a_run_counts_from_when_it_was_recovered():
+    found = table(rows([2048, 4096, 150_000, 0, -1]))
+    at = found["iterations"]
+    assert (at[0], at[-1]) == (patience.FIRST, 200_000)
+    assert found["successes"].tolist() == [1 + int(t >= 4096) + int(t >= 150_000) for t in at]
+    assert (found["trials"][0], found["crashed"][0]) == (4, 1)
+    interval = binomtest(3, 4).proportion_ci(method="wilson")
+    assert (found["low"][-1], found["high"][-1]) == pytest.approx(interval)
+
+
+def test_a_panel_for_each_size_and_a_line_for_each_alpha():
+    figure = patience.draw(table(rows([2048]), rows([0]), rows([4096], n=200), rows([0], n=200, alpha=1.1)))
+    assert [axes.get_title("left") or axes.get_title() for axes in figure.axes]
+    assert len(figure.axes) == 2
+    lines = [line.get_label() for line in figure.axes[1].get_lines()]
+    assert [label for label in lines if "alpha" in label] == [r"$\alpha = 1.2$", r"$\alpha = 1.1$"]
