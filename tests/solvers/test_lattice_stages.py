@@ -60,7 +60,6 @@ def test_data_that_are_not_exact_signs_are_not_for_a_lattice():
         problem.with_noise(np.full(problem.m_rows, 1e-6)),
         Instance(A, np.abs(A @ rng.standard_normal(30))),
         Instance(problem.A, problem.y, rounding=1e-3),
-        gaussian_instance(2, 10_001.0, seed=0),
     ):
         assert not lattices & set(names(other))
     assert not lattices & set(names(problem, FrontDoor(prior=as_prior("sparse"))))
