@@ -74,6 +74,9 @@ def index(entries: list[Entry]) -> list[str]:
         "| [Thresholds by size](results/thresholds.md) | |\n",
         f"## Claims of the paper\n\n{len(entries)} claims; {summary(entries)}.\n",
         *("| the paper says | verdict |", "|---|---|", *claims),
+        "\n```{toctree}\n:hidden:\n",
+        *(f"results/{part.name}" for part in PARTS),
+        "results/thresholds\n```",
     ]
 
 
