@@ -23,6 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "mathml",
+    "long_names",
     "prose",
 ]
 exclude_patterns = ["_ext", "_templates"]

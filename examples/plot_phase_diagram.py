@@ -15,7 +15,7 @@ import numpy as np
 
 from phaselect import theory
 
-diagram = theory.phase_diagram(np.array([1.2, 1.3, 1.4, 1.5, 1.6, 1.65]), lam=0.0)
+diagram = theory.phase_diagram(np.array([1.2, 1.4, 1.5, 1.6, 1.65]), lam=0.0)
 print(f"the branches merge at alpha = {diagram.alpha_merge:.3f}")
 print(f"an infinitely slow anneal recovers from alpha = {diagram.alpha_recovery:.3f} on")
 

@@ -21,8 +21,8 @@ print(f"relative error {np.sqrt(result.truth['mse_x']):.1e}, {np.count_nonzero(r
 # %%
 # How small a density lets message passing get by with how few, according to state evolution:
 
-densities = (0.05, 0.1, 0.2, 0.4, 0.7)
-thresholds = [phaselect.theory.critical_alpha(prior=f"sparse:{density}") for density in densities]
+densities = (0.05, 0.1, 0.2, 0.4)
+thresholds = [phaselect.theory.critical_alpha(prior=f"sparse:{density}", tolerance=0.01) for density in densities]
 
 fig, axes = plt.subplots(1, 2, figsize=(7, 2.6))
 sign = np.sign(result.x @ problem.x0)

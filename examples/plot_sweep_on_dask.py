@@ -23,8 +23,8 @@ from phaselect.experiments.sweep import run_sweep
 
 if __name__ == "__main__":  # the processes of a cluster begin by reading this file
     path = Path(tempfile.mkdtemp()) / "runs.db"
-    alphas = tuple(np.arange(1.05, 1.5, 0.05).round(2))
-    grid = Grid(solver=("amp",), n=(50, 100), alpha=alphas, instances=20, options={"restarts": (0,)})
+    alphas = tuple(np.arange(1.1, 1.5, 0.1).round(2))
+    grid = Grid(solver=("amp",), n=(50, 100), alpha=alphas, instances=12, options={"restarts": (0,)})
     print(run_sweep([grid], path, Dask(workers=2)))
     with Store(path, read_only=True) as store:
         rows = store.table()
@@ -38,7 +38,7 @@ if __name__ == "__main__":
         own = rows.where(n=n)
         share, half = success_table(own), alpha_50(own)
         bars = np.abs([share["p_low"], share["p_high"]] - share["p"])
-        ax.errorbar(share["alpha"], share["p"], bars, fmt="o-", lw=0.8, label=f"N = {n}: half at {half.value:.3f}")
+        ax.errorbar(share["alpha"], share["p"], bars, fmt="o-", lw=0.8, label=f"N = {n}: half at {half.interval.value:.3f}")
     ax.set(xlabel=r"measurements per unknown $\alpha$", ylabel="recovered")
     ax.legend()
     plt.show()
