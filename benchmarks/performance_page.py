@@ -1,4 +1,4 @@
-"""Writes docs/performance/*.md, a page for each section, from docs/bench/*.json: `python -m benchmarks.performance_page`.
+"""Writes a page for each section, docs/performance/*.md, from docs/bench: `python -m benchmarks.performance_page`.
 
 The files come from `python -m benchmarks.run --write`: cpu.json, gpu.json, or parts of it by `--only`, cpu-*.json.
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 import phaselect
 
 sys.path.append(str(Path(__file__).parent / "_ext"))
-for name, home in phaselect._MODULES.items():  # public modules under their public names
+for name in phaselect._MODULES:  # public modules under their public names
     sys.modules[f"phaselect.{name}"] = getattr(phaselect, name)
 
 project = "phaselect"

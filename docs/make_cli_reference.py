@@ -1,4 +1,4 @@
-"""Writes docs/cli.md, and a page for each command in docs/cli, from their own help: `python docs/make_cli_reference.py`."""
+"""Writes docs/cli.md, and docs/cli, a page for each command, from their help: `python docs/make_cli_reference.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -38,7 +38,9 @@ if __name__ == "__main__":
         own = rows.where(n=n)
         share, half = success_table(own), alpha_50(own)
         bars = np.abs([share["p_low"], share["p_high"]] - share["p"])
-        ax.errorbar(share["alpha"], share["p"], bars, fmt="o-", lw=0.8, label=f"N = {n}: half at {half.interval.value:.3f}")
+        ax.errorbar(
+            share["alpha"], share["p"], bars, fmt="o-", lw=0.8, label=f"N = {n}: half at {half.interval.value:.3f}"
+        )
     ax.set(xlabel=r"measurements per unknown $\alpha$", ylabel="recovered")
     ax.legend()
     plt.show()

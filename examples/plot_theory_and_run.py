@@ -7,7 +7,7 @@ follows the theory.
 """
 
 # %%
-# Twelve instances through one schedule, and the same schedule through the theory: both are tables with the same columns.
+# Twelve instances through one schedule, and the schedule through the theory: tables with the same columns.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,7 +32,9 @@ for panel, name, label in zip(axes, ("m", "mse_y"), ("overlap $m$", r"residual $
     values = np.array([run[name] for run in runs])
     error = 2 * values.std(axis=0, ddof=1) / np.sqrt(INSTANCES)
     panel.plot(branch["mu"], branch[name], label=r"theory, $N = \infty$")
-    panel.errorbar(runs[0]["mu"], values.mean(axis=0), error, fmt=".", lw=0.7, label=f"$N = {N}$, {INSTANCES} instances")
+    panel.errorbar(
+        runs[0]["mu"], values.mean(axis=0), error, fmt=".", lw=0.7, label=f"$N = {N}$, {INSTANCES} instances"
+    )
     panel.set(xscale="log", xlabel=r"inverse temperature $\mu$", ylabel=label)
 axes[1].set_yscale("log")
 axes[0].legend()

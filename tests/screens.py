@@ -5,7 +5,7 @@ import re
 from itertools import groupby
 from pathlib import Path
 
-from phaselect.figures.style import shown_size
+from PIL import Image
 
 SCREENS, SCREEN = 5, 900
 """No page is longer than so many screens of so many pixels."""
@@ -37,7 +37,8 @@ def height(block: str, folder: Path) -> float:
     if block.startswith("```"):
         return 44 + 18 * sum(wrapped(line, CODE_LETTERS) for line in lines[1:])
     if picture := re.search(r'(?:src="|!\[.*?\]\()([^")]+\.png)', block):
-        wide, high = shown_size(folder / picture[1])
+        with Image.open(folder / picture[1]) as image:  # two pixels for each of the screen, where it says how wide
+            wide, high = (size / (2 if "width=" in block else 1) for size in image.size)
         return 16 + high * min(1, WIDTH / wide)
     if block.startswith("#"):
         return 62

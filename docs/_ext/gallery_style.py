@@ -1,8 +1,11 @@
 """Pictures of the gallery in the style of all figures."""
 
+from pathlib import Path
 from typing import Any
 
-from phaselect.figures.style import STYLE_FILE
+import phaselect
+
+[STYLE_FILE] = Path(phaselect.__file__).parent.rglob("print.mplstyle")
 
 
 def apply(gallery: dict[str, Any], file: str) -> None:
