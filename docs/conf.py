@@ -56,7 +56,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "image_srcset": ["2x"],
     "reset_modules": ("gallery_style.apply",),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_style.ReadingOrder",
     "doc_module": ("phaselect",),
     "backreferences_dir": "gallery/backreferences",
 }

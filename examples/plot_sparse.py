@@ -15,7 +15,8 @@ import phaselect
 
 problem = phaselect.gaussian_instance(n=400, alpha=0.75, seed=0, density=0.1)
 result = phaselect.solve(problem, prior="sparse")
-print(result.message)
+print(result.status.value)
+print(result.reason)
 print(f"relative error {np.sqrt(result.truth['mse_x']):.1e}, {np.count_nonzero(result.x)} entries are not zero")
 
 # %%

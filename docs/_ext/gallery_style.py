@@ -1,4 +1,4 @@
-"""Pictures of the gallery in the style of all figures."""
+"""The gallery: its pictures in the style of all figures, its examples in the order in which one would read them."""
 
 from pathlib import Path
 from typing import Any
@@ -6,10 +6,25 @@ from typing import Any
 import phaselect
 
 [STYLE_FILE] = Path(phaselect.__file__).parent.rglob("print.mplstyle")
+PIXELS = 100
+"""Per inch, on the screen; files have two for each."""
+FIRST = ["first_solve", "own_data", "noise", "scikit_learn", "not_iid", "photograph", "sparse", "lattice"]
 
 
 def apply(gallery: dict[str, Any], file: str) -> None:
     """What sphinx-gallery calls before each example."""
-    from matplotlib import style
+    from matplotlib import rcParams, style
 
     style.use(["default", STYLE_FILE])
+    rcParams["figure.dpi"] = rcParams["savefig.dpi"] = PIXELS
+
+
+class ReadingOrder:
+    """Sorts the files of examples: these first, then all others."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, file: str) -> tuple[int, str]:
+        name = Path(file).stem.removeprefix("plot_")
+        return FIRST.index(name) if name in FIRST else len(FIRST), name
