@@ -14,6 +14,7 @@ project = "phaselect"
 copyright = "The phaselect developers"
 version = release = phaselect.__version__
 language = "en"
+smartquotes_action = "D"  # dashes; quotes are those of Python and of the shell
 
 extensions = [
     "myst_parser",
@@ -39,7 +40,9 @@ copybutton_prompt_is_regexp = True
 
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {name: name for name in ("Array", "Matrix", "NDArray", "Shape", "Trace", "Vector")}
+autodoc_type_aliases = {
+    name: name for name in ("Array", "ArrayLike", "Matrix", "NDArray", "Shape", "SpectrumLike", "Trace", "Vector")
+}
 maximum_signature_line_length = 90
 python_use_unqualified_type_names = True
 numpydoc_show_class_members = False

@@ -6,7 +6,7 @@ Most entries of the signal are zero. Told so, ``solve`` needs fewer measurements
 """
 
 # %%
-# Four hundred unknowns, forty of them not zero, 300 magnitudes. Nobody knows which, or how many.
+# Four hundred unknowns, about forty of them not zero, 300 magnitudes. Nobody knows which, or how many.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -26,5 +26,6 @@ class ReadingOrder:
         self.folder = folder
 
     def __call__(self, file: str) -> tuple[int, str]:
+        """A number for the named ones, then by name."""
         name = Path(file).stem.removeprefix("plot_")
         return FIRST.index(name) if name in FIRST else len(FIRST), name
