@@ -19,7 +19,7 @@ result = solver.run(problem, seed=0)
 print(result.status.value)
 
 # %%
-# One row of the trace per look at the run. Where the overlap rises, one family takes over.
+# One row of the trace per look at the run. Where the overlap rises, most families die out.
 
 trace = result.trace
 fig, axes = plt.subplots(1, 3, figsize=(7, 2.4))
