@@ -87,8 +87,8 @@ def plain_signature(
 
 
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
-    """Fields of a NamedTuple have no text of their own, and are in its signature."""
-    return str(getattr(obj, "__doc__", "")).startswith("Alias for field number") or None
+    """Fields of a NamedTuple have no text of their own, and are in its signature; scikit-learn adds requests."""
+    return str(getattr(obj, "__doc__", "")).startswith("Alias for field number") or name.endswith("_request") or None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
