@@ -1,11 +1,13 @@
 """The gallery: its pictures in the style of all figures, its examples in the order in which one would read them."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
 import phaselect
 
 [STYLE_FILE] = Path(phaselect.__file__).parent.rglob("print.mplstyle")
+logging.getLogger("phaselect").setLevel(logging.WARNING)  # a library that Furo brings prints all logs from INFO on
 PIXELS = 100
 """Per inch, on the screen; files have two for each."""
 FIRST = ["first_solve", "own_data", "noise", "scikit_learn", "not_iid", "photograph", "sparse", "lattice"]
