@@ -1,4 +1,4 @@
-"""A lattice guided by a population: signs that it is sure of are taken for known; a table of docs/lattice.md.
+"""A lattice guided by a population: signs that it is sure of are taken for known; of docs/lattice_measured.md.
 
 python -m benchmarks.guided_lattice [--write]
 

@@ -1,4 +1,4 @@
-"""Lattice reduction: what it certifies and how fast, against populations and another LLL; tables of docs/lattice.md.
+"""Lattice reduction: what it certifies and how fast, against populations and another LLL; of docs/lattice_measured.md.
 
 python -m benchmarks.lattice [--quick] [--write]
 
@@ -38,7 +38,7 @@ from benchmarks.run import rows_of
 from benchmarks.table import head, line, markdown, number
 from phaselect import InputError, Instance, Lattice, PopulationAnnealing, ensemble_instance, gaussian_instance
 
-PAGE, PART, REPORT = "lattice.md", "measured", "lattice-cpu.json"
+PAGE, PART, REPORT = "lattice_measured.md", "measured", "lattice-cpu.json"
 INSTANCES, FEW = 20, 5
 """Of each point within the targets; beyond them, and for populations anywhere."""
 LIMIT = 60.0

@@ -1,4 +1,4 @@
-"""Writes the measured part of docs/performance.md from docs/bench/*.json: `python -m benchmarks.performance_page`.
+"""Writes a page for each section, docs/performance/*.md, from docs/bench: `python -m benchmarks.performance_page`.
 
 The files come from `python -m benchmarks.run --write`: cpu.json, gpu.json, or parts of it by `--only`, cpu-*.json.
 """
@@ -13,29 +13,46 @@ from benchmarks.rows import Report, Row, load_report
 from benchmarks.table import markdown, number
 
 DEVICES = ("cpu", "gpu")
+PAGES = "performance"
+"""The folder of the pages, beside the page that lists them."""
 
 
 def main() -> None:
     """Command line."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    write_page()
+    write_pages()
 
 
-def write_page() -> None:
-    """Rewrite the page."""
-    write_table("performance.md", measured_part(DOCS / "bench"))
+def write_pages() -> None:
+    """Rewrite the pages, and the list of them."""
+    pages = measured_pages(DOCS / "bench")
+    (DOCS / PAGES).mkdir(exist_ok=True)
+    for name, lines in pages.items():
+        (DOCS / PAGES / f"{name}.md").write_text("\n".join(lines).rstrip() + "\n")
+    write_table(f"{PAGES}.md", listed(pages))
 
 
-def measured_part(folder: Path) -> list[str]:
-    """What the reports of a folder say, one machine after the other."""
-    return [line for device in DEVICES for line in machine_part(sorted(folder.glob(f"{device}*.json"), key=_order))]
+def listed(pages: dict[str, list[str]]) -> list[str]:
+    """A line for each page."""
+    return [f"* [{TEXTS[name][0]}]({PAGES}/{name}.md)" for name in pages]
+
+
+def measured_pages(folder: Path) -> dict[str, list[str]]:
+    """What the reports of a folder say: for each section that has rows a page, one machine after the other."""
+    machines = [reports_of(sorted(folder.glob(f"{device}*.json"), key=_order)) for device in DEVICES]
+    reports = [report for machine in machines for report in machine]
+    return {
+        name: page(name, [report for report in reports if any(row.section == name for row in report.rows)])
+        for name in TEXTS
+        if any(row.section == name for report in reports for row in report.rows)
+    }
 
 
 def _order(path: Path) -> tuple[int, str]:
     return len(path.stem), path.stem
 
 
-def machine_part(paths: list[Path]) -> list[str]:
+def reports_of(paths: list[Path]) -> list[Report]:
     """All that was measured on one machine, in one go or, by `--only`, in parts."""
     reports = [load_report(path) for path in paths]
     names = [[report.quick, *(report.machine[name] for name in ("processor", "gpu"))] for report in reports]
@@ -43,22 +60,21 @@ def machine_part(paths: list[Path]) -> list[str]:
     if any(name != names[0] for name in names) or len(set(sections)) < len(sections):
         files = ", ".join(path.name for path in paths)
         raise SystemExit(f"{paths[0].parent}: {files} are of several machines or overlap; remove the older ones")
-    heading = [f"### {title(reports[0])}", ""] if reports else []
-    return heading + [line for report in reports for line in report_part(report)]
+    return reports
 
 
-def report_part(report: Report) -> list[str]:
-    """What was measured in one go, and at which revision."""
-    lines = [measured_on(report), ""]
-    for name, (heading, sentences) in TEXTS.items():
+def page(name: str, reports: list[Report]) -> list[str]:
+    """A section, and what was measured on each machine at which revision."""
+    heading, sentences = TEXTS[name]
+    lines = [f"# {heading}", "", f"{' '.join(sentences.split())} [How to read the rows](../{PAGES}.md)", ""]
+    for report in reports:
         rows = [row for row in report.rows if row.section == name]
         if name == "solutions":
             shares = [row for row in rows if row.what.startswith("share")]
             tables = pivot([row for row in rows if row not in shares]) + (["", *markdown(shares)] if shares else [])
         else:
             tables = markdown(rows)
-        if rows:
-            lines += [f"**{heading}.** {' '.join(sentences.split())}", "", *tables, ""]
+        lines += [f"## {title(report)}", "", measured_on(report, name), "", *tables, ""]
     return lines
 
 
@@ -68,10 +84,9 @@ def title(report: Report) -> str:
     return machine["gpu"] if report.device == "gpu" else f"{machine['processor']}, {machine['cores']} cores"
 
 
-def measured_on(report: Report) -> str:
+def measured_on(report: Report, section: str) -> str:
     """The command and the machine in full."""
-    sections = ",".join(dict.fromkeys(row.section for row in report.rows))
-    return f"`python -m benchmarks.run --device {report.device} --only {sections}` on {machine_in_full(report)}."
+    return f"`python -m benchmarks.run --device {report.device} --only {section}` on {machine_in_full(report)}."
 
 
 def machine_in_full(report: Report) -> str:

@@ -18,7 +18,7 @@ from benchmarks.internals import device
 from benchmarks.machine import Machine
 from benchmarks.on_cpu import OnCPU
 from benchmarks.page import DOCS
-from benchmarks.performance_page import write_page
+from benchmarks.performance_page import write_pages
 from benchmarks.plan import PLANS
 from benchmarks.rows import Report, Row, Task, measured
 from benchmarks.table import head, line
@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help="fewer and smaller sizes")
     made.add_argument("--only", metavar="A,B", help="some of the sections below (default: all that the device has)")
     made.add_argument("--json", type=Path, metavar="FILE", help="write machine and rows to this .json file too")
-    made.add_argument("--write", action="store_true", help="publish: write docs/bench and docs/performance.md")
+    made.add_argument("--write", action="store_true", help="publish: write docs/bench and docs/performance")
     return made
 
 
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     if options.write:
         part = f"-{'-'.join(only)}" if options.only else ""
         report.save(DOCS / "bench" / f"{options.device}{part}.json")
-        write_page()
+        write_pages()
     return 1 if any(row.failed for row in report.rows) else 0
 
 

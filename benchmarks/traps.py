@@ -1,4 +1,4 @@
-"""Where simulated annealing at lam = 0 ends, and where the 1RSB theory says it is trapped: a table of docs/theory.md.
+"""Where simulated annealing at lam = 0 ends, and where the 1RSB theory says it is trapped: a table of docs/stuck.md.
 
 python -m benchmarks.traps [--write]
 """
@@ -30,7 +30,7 @@ COLUMNS = (
 def main() -> None:
     """Print the table; with --write, put it into the docs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the table into docs/theory.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/stuck.md")
     options = parser.parse_args()
     lines = [
         f"Anneals: N = {N}, {INSTANCES} instances, {SWEEPS} sweeps at each mu from 0.5 to 3000 in steps of 10 %.",
@@ -50,7 +50,7 @@ def main() -> None:
         lines.append(f"| {alpha} | {' | '.join(numbers)} | {found} of {INSTANCES} | {spread} |")
         print(lines[-1], flush=True)
     if options.write:
-        write_table("theory.md", lines)
+        write_table("stuck.md", lines)
 
 
 def anneals(alpha: float) -> tuple[int, list[float]]:

@@ -4,8 +4,6 @@ The tables, in docs/tables, come from `phaselect figure --all --scale paper --st
 in those of the success figures are fitted anew to their thresholds.
 """
 
-import math
-import re
 from pathlib import Path
 
 from phaselect.base.style import save, shown_size
@@ -18,8 +16,6 @@ from phaselect.report.parts import PARTS, Part, beyond_the_paper, part_of
 from phaselect.report.sizes import TextGrid, size_grids
 
 HERE = Path(__file__).parent
-SCREENS, SCREEN, LETTERS, PIXELS = 5, 900, 80, 24
-"""No page is longer than so many screens of so many pixels; a line has so many letters, and is so many pixels high."""
 HEAD = """# Results
 
 Every figure of the paper, recomputed, and each of its claims with what we measured. Written by
@@ -74,6 +70,9 @@ def index(entries: list[Entry]) -> list[str]:
         "| [Thresholds by size](results/thresholds.md) | |\n",
         f"## Claims of the paper\n\n{len(entries)} claims; {summary(entries)}.\n",
         *("| the paper says | verdict |", "|---|---|", *claims),
+        "\n```{toctree}\n:hidden:\n",
+        *(f"results/{part.name}" for part in PARTS),
+        "results/thresholds\n```",
     ]
 
 
@@ -105,18 +104,6 @@ def figure(name: str, table: Table) -> str:
     width, _ = shown_size(HERE / "figures" / f"{name}.png")
     picture = f'<img src="../figures/{name}.png" width="{width}" alt="{name}">'
     return f"## {name}\n\n{picture}\n\n{caption}\n\n{source}. [Table](../tables/{name}.csv)\n"
-
-
-def screens(text: str) -> float:
-    """How long a page is, nearly: text wraps, a row of a table takes a line more, a picture is as high as it is."""
-    return sum(_lines(line) for line in text.splitlines()) * PIXELS / SCREEN
-
-
-def _lines(line: str) -> float:
-    picture = re.search(r'src="\.\./(figures/\S+?\.png)"', line)
-    if picture:
-        return shown_size(HERE / picture[1])[1] / PIXELS
-    return max(1, math.ceil(len(re.sub(r"\]\(\S+\)", "]", line)) / LETTERS)) + line.startswith("|")
 
 
 if __name__ == "__main__":

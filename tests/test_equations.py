@@ -1,4 +1,4 @@
-"""docs/equations.md maps every numbered or labelled equation of the paper to functions that exist."""
+"""docs/equations*.md show every numbered or labelled equation of the paper, with functions that exist."""
 
 import importlib
 import re
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parent.parent / "docs" / "equations.md").read_text()
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = [(DOCS / f"{name}.md").read_text() for name in ("equations", "equations_theory", "equations_solvers")]
 
 LABELLED = """GeneratingProcessPR OptimizationPhaseRetrieval EnergyFunction eq:OptimizationPhaseSelection
 eq:energies eq:prob eq:partition_func eq:MAP eq:gaugeTransform replica eq:GenFreeEntropy OrderParameters eq.FreeEnergy
@@ -18,25 +19,34 @@ three lines of AMP, the Langevin step, 1RSB rescaling, the stability constants, 
 
 
 def rows():
-    table = PAGE.split("| equation |")[1].split("\n\n")[0]
-    for line in table.splitlines()[2:]:
-        equation, _, implemented = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
-        yield equation, re.findall(r"`(phaselect\.[\w.]+)`", implemented)
+    for page in PAGES:
+        table = page.split("| equation |")[1].split("\n\n")[0]
+        for line in table.splitlines()[2:]:
+            equation, used, _, implemented = (cell.strip() for cell in line.split("|")[1:-1])
+            yield equation, re.findall(r"\$(.+?)\$", used), re.findall(r"`(phaselect\.[\w.]+)`", implemented)
 
 
 def test_every_equation_has_a_row():
-    equations = [equation for equation, _ in rows()]
+    equations = [equation for equation, *_ in rows()]
     assert [label for label in LABELLED if f"`{label}`" not in equations] == []
     assert sum(equation.endswith("(unlabelled)") for equation in equations) == UNLABELLED
     assert len(equations) == len(LABELLED) + UNLABELLED
     assert len(set(equations)) == len(equations)
 
 
-@pytest.mark.parametrize(("equation", "names"), list(rows()), ids=[equation for equation, _ in rows()])
-def test_functions_exist_and_are_documented(equation, names):
+@pytest.mark.parametrize(("equation", "formulas", "names"), list(rows()), ids=[equation for equation, *_ in rows()])
+def test_functions_exist_and_are_documented(equation, formulas, names):
     assert names, equation
     for name in names:
         assert resolve(name).__doc__, name
+
+
+@pytest.mark.parametrize(("equation", "formulas", "names"), list(rows()), ids=[equation for equation, *_ in rows()])
+def test_formulas_can_be_set(equation, formulas, names):
+    convert = pytest.importorskip("docutils.utils.math.latex2mathml").tex2mathml
+    assert formulas, equation
+    for formula in formulas:
+        assert "\\" not in convert(formula), formula
 
 
 def resolve(path):

@@ -1,7 +1,7 @@
 """The page that is made of the reports."""
 
 import pytest
-from benchmarks.performance_page import measured_part
+from benchmarks.performance_page import listed, measured_pages
 from benchmarks.rows import Measurement, Report, Row, Task, load_report
 
 from benchmarks import (
@@ -23,7 +23,8 @@ def test_what_is_published_is_written_at_the_end(monkeypatch, tmp_path):
     monkeypatch.setattr(run, "planned", lambda *arguments, **options: tasks)
     assert run.main(["--write"]) == 0
     assert load_report(published).rows[0].found == Measurement(7.0, "s", "there: False")
-    assert "| late |  | 7 s |" in (tmp_path / "performance.md").read_text()
+    assert "| late |  | 7 s |" in (tmp_path / "performance" / "theory.md").read_text()
+    assert "* [Theory](performance/theory.md)" in (tmp_path / "performance.md").read_text()
 
 
 def test_the_page_is_written_from_the_reports(tmp_path):
@@ -41,8 +42,8 @@ def test_the_page_is_written_from_the_reports(tmp_path):
         Row("growth", "exponent of time", "N = 100 to 800", Measurement(2.1, "power of N", "how", bound=2.0)),
     ]
     Report("cpu", False, MACHINE, rows).save(tmp_path / "cpu.json")
-    text = "\n".join(measured_part(tmp_path))
-    assert "### An Abacus, 2 cores" in text
+    text = written(tmp_path)
+    assert text.count("## An Abacus, 2 cores") == 3
     assert "| a kernel | N = 200 | 3 million/s | 2 | 1.5 | 9 | 0.333 | 1.4 times the reference | how |" in text
     assert "| N = 200, alpha = 2 | 0.5 s (3/3) | - (0/3) | not installed: pip install | 0.1 s |" in text
     assert (
@@ -53,21 +54,24 @@ def test_the_page_is_written_from_the_reports(tmp_path):
     gpu.save(tmp_path / "gpu.json")
     later = gpu.machine | {"versions": gpu.machine["versions"] | {"phaselect": "0.2 abc"}}
     gpu._replace(machine=later, rows=rows[5:]).save(tmp_path / "gpu-growth.json")
-    both = "\n".join(measured_part(tmp_path))
-    assert both.index("### An Abacus") < both.index("### H200") < both.index("JAX may use 100 GB")
-    in_parts = both.split("### H200")[1]
-    assert (
-        in_parts.index("a kernel")
-        < in_parts.index("phaselect 0.2 (package at revision abc)")
-        < in_parts.index("exponent of time")
-    )
-    assert "--only growth" in in_parts
+    both = written(tmp_path)
+    assert list(measured_pages(tmp_path)) == [ROW.section, "solutions", "growth"]
+    kernels, growth = ("\n".join(measured_pages(tmp_path)[name]) for name in (ROW.section, "growth"))
+    assert kernels.index("## An Abacus") < kernels.index("a kernel") < kernels.index("## H200")
+    assert kernels.index("## H200") < kernels.index("JAX may use 100 GB") < kernels.rindex("a kernel")
+    assert "phaselect 0.2 (package at revision abc)" in growth.split("## H200")[1]
+    assert "--device gpu --only growth" in growth
+    assert both.count("phaselect 0.2 (package") == 1
     for other in (gpu._replace(machine=MACHINE, rows=rows[1:2]), gpu):
         other.save(tmp_path / "gpu-other.json")
         with pytest.raises(
             SystemExit, match=r"gpu\.json, gpu-other\.json, gpu-growth\.json are of several machines or"
         ):
-            measured_part(tmp_path)
+            measured_pages(tmp_path)
+
+
+def written(folder):
+    return "\n".join(line for lines in measured_pages(folder).values() for line in lines)
 
 
 def test_only_what_is_between_the_marks_is_replaced():
@@ -77,6 +81,11 @@ def test_only_what_is_between_the_marks_is_replaced():
         page.replaced("# no marks\n", [])
 
 
-def test_the_published_page_is_what_the_reports_say():
+def test_the_published_pages_are_what_the_reports_say():
+    pages = measured_pages(page.DOCS / "bench")
+    for name, lines in pages.items():
+        text = (page.DOCS / "performance" / f"{name}.md").read_text()
+        assert text == "\n".join(lines).rstrip() + "\n", "run python -m benchmarks.performance_page"
     text = (page.DOCS / "performance.md").read_text()
-    assert page.replaced(text, measured_part(page.DOCS / "bench")) == text, "run python -m benchmarks.performance_page"
+    assert page.replaced(text, listed(pages)) == text
+    assert {path.stem for path in (page.DOCS / "performance").iterdir()} == {*pages, "earlier"}

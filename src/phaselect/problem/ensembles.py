@@ -29,6 +29,16 @@ from phaselect.problem.matrix_kinds import (
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.streams import Purpose, check_seed, stream
 
+__all__ = [
+    "Batch",
+    "GaussianBatch",
+    "InstanceBatch",
+    "ensemble_instance",
+    "gaussian_batch",
+    "gaussian_instance",
+    "matrix",
+]
+
 LARGEST, HUGE = 1e15, 1e250
 """More measurements than this have no place in any memory; sums of larger squares no room in float64."""
 

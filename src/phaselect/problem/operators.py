@@ -21,6 +21,17 @@ from phaselect.equations.arrays import Array, namespace, squared
 from phaselect.equations.masked_transforms import Shape, masked_transforms, masked_transforms_adjoint
 from phaselect.problem.streams import Purpose, check_seed, stream
 
+__all__ = [
+    "Fourier",
+    "KeptRows",
+    "coded_diffraction",
+    "keep_rows",
+    "masked_fourier",
+    "masked_transforms",
+    "masked_transforms_adjoint",
+    "oversampled_fourier",
+]
+
 Vector = NDArray[np.float64]
 
 LARGEST = 1e15
