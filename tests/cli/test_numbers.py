@@ -22,6 +22,7 @@ QUICK = {
     "report": "report --stored --store none.db --out report",
     "export": "export runs.db --out runs.csv",
     "success": "success runs.db",
+    "explore": "explore --no-open",
     "point": "theory point --alpha 1.2 --mu 5",
     "branch": "theory branch --alpha 1.2 --mu0 1 --mu-max 10 --eps 1",
     "threshold": "theory threshold --tolerance 0.1",

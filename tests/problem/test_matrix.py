@@ -185,7 +185,7 @@ FORWARD, ADJOINT = pair(A)
         ((lambda x: np.array(["abc"] * 90), ADJOINT), Y, "must return numbers"),
         (csr_array(A), Y[:-1], "A has 90 rows but y has 89 entries"),
         (aslinearoperator(A), -Y, "is negative"),
-        (aslinearoperator(A), Y[:, None], "give a 1-D array"),
+        (aslinearoperator(A), np.tile(Y[:, None], 2), "give a 1-D array"),
         (aslinearoperator(0 * A), Y, "A has entries too large or too small|A is all zeros"),
     ],
 )

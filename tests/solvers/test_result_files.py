@@ -135,7 +135,7 @@ def test_other_endings_are_refused_in_a_line(tmp_path):
 def damaged(record):
     yield "it lacks signs, status", {name: value for name, value in record.items() if name not in ("signs", "status")}
     yield "cannot be read", record | {"status": "WONDERFUL"}
-    yield "other than numbers", record | {"x": ["one"]}
+    yield "cannot be read", record | {"x": ["one"]}
     yield "cannot be read", record | {"x": 1.0}
     yield "cannot be read", record | {"x": [[1.0, 2.0, 3.0]]}
     yield "cannot be read", record | {"stages": [{"solver": "amp"}]}

@@ -22,7 +22,7 @@ from phaselect.base.errors import printable
 from phaselect.cli.console import example
 
 Section = dict[str, str]
-NEEDED = ("numpy", "scipy", "numba", "threadpoolctl", "click", "rich", "matplotlib")
+NEEDED = ("numpy", "scipy", "numba", "threadpoolctl", "click", "rich", "matplotlib", "jinja2")
 OPTIONAL = {
     "jax": ("jax", "jax"),
     "absl-py": ("absl", "cuda"),

@@ -55,12 +55,11 @@ def draw(table: Table) -> Figure:
         for rows in own.by("alpha"):
             at = rows["iterations"] / 1000
             look = {name: value for name, value in look_of[rows["alpha"][0]].items() if name == "color"}
-            panel.step(
-                rows["iterations"], rows["value"], where="post", label=rf"$\alpha = {rows['alpha'][0]:g}$", **look
-            )
+            label = rf"$\alpha = {rows['alpha'][0]:g}$"
+            panel.step(at, rows["value"], where="post", label=label, **look)
             panel.fill_between(at, rows["low"], rows["high"], step="post", alpha=0.15, lw=0, **look)
         panel.axvline(
-            ELSEWHERE / 1000, color="black", ls="--", lw=0.8, label=f"end of the runs of success_amp, {ELSEWHERE}"
+            ELSEWHERE / 1000, color="black", ls="--", lw=0.8, label=f"success_amp ends here, {ELSEWHERE} iterations"
         )
         panel.set(xlabel="thousand iterations", ylabel=RECOVERED, ylim=(-0.03, 1.03))
         panel.set_title(f"$N = {own['n'][0]:.0f}$, {own['trials'].min():.0f} instances")
