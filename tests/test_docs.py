@@ -74,10 +74,19 @@ def test_every_file_is_in_the_architecture():
     assert [whole for whole, name in names.items() if f"`{name}`" not in text and f"`{whole}`" not in text] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def anchors(page):
+    """What the headings of a page are called."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"""\]\(([^)#:]+)[#)]|src="([^"]+)\"""", page.read_text()):
+    text = page.read_text()
+    for target in re.findall(r"""\]\(([^)#:]+)[#)]|src="([^"]+)\"""", text):
         assert (page.parent / "".join(target)).exists(), target
+    for name, anchor in re.findall(r"\]\(([^)#:]*\.md)?#([^)]+)\)", text):
+        assert anchor in anchors(page.parent / name if name else page), f"{name}#{anchor}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

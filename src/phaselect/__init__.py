@@ -63,7 +63,7 @@ __all__ = [
     "solve_sign_equations",
     "theory",
 ]
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "AMP": "phaselect.solvers.message_passing",
