@@ -1,7 +1,6 @@
 """The documentation as a site: `make docs`, then open site/index.html. Builds and reads without a network."""
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import phaselect
@@ -28,8 +27,6 @@ extensions = [
     "prose",
 ]
 exclude_patterns = ["_ext", "_templates"]
-if not find_spec("phaselect.sklearn"):
-    exclude_patterns.append("api/sklearn.md")
 templates_path = ["_templates"]
 default_role = "code"
 
