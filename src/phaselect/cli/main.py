@@ -39,4 +39,4 @@ The shell completes commands, options and file names after one of
 )
 @click.version_option(phaselect.__version__, prog_name="phaselect")
 def main() -> None:
-    """Real phase retrieval: find x from the magnitudes y = |A x|."""
+    """Phase retrieval: find x from the magnitudes y = |A x|."""

@@ -25,7 +25,7 @@ CAPTION = (
     "alpha, successes and failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice "
     "with blocks of 40 rows recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) "
     "The rate of that growth, in powers of two per unknown, against alpha, with its interval, and where the line "
-    "through the rates vanishes."
+    "through the rates vanishes, once two of them are known."
 )
 BITS, LATTICE = 52, 0.030
 """Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
