@@ -20,6 +20,11 @@ os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"phaselect-ke
 # imported; JAX_DISABLE_MOST_OPTIMIZATIONS=0 for programs as users have them.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
+# A program that several files, processes or runs need is compiled once; JAX knows it by its text, and its own version.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(tempfile.gettempdir()) / "phaselect-programs"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
 try:
     from hypothesis import settings
 except ImportError:  # tests on a GPU machine do without

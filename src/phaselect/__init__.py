@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from phaselect import sklearn as sklearn
     from phaselect import theory
     from phaselect.base.errors import DataWarning, InputError
+    from phaselect.base.tables import Table, load_table
     from phaselect.equations.priors import Nonnegative, Sparse
     from phaselect.problem import ensembles, operators
     from phaselect.problem.data_files import load
@@ -51,6 +52,7 @@ __all__ = [
     "Solver",
     "Sparse",
     "Status",
+    "Table",
     "VectorMessagePassing",
     "WirtingerFlow",
     "ensemble_instance",
@@ -58,6 +60,7 @@ __all__ = [
     "gaussian_batch",
     "gaussian_instance",
     "load",
+    "load_table",
     "operators",
     "solve",
     "solve_sign_equations",
@@ -86,12 +89,14 @@ _HOMES = {
     "Solver": "phaselect.solvers.protocol",
     "Sparse": "phaselect.equations.priors",
     "Status": "phaselect.solvers.result",
+    "Table": "phaselect.base.tables",
     "VectorMessagePassing": "phaselect.solvers.vector_message_passing",
     "WirtingerFlow": "phaselect.solvers.baselines.wirtinger_flow",
     "ensemble_instance": "phaselect.problem.ensembles",
     "gaussian_batch": "phaselect.problem.ensembles",
     "gaussian_instance": "phaselect.problem.ensembles",
     "load": "phaselect.problem.data_files",
+    "load_table": "phaselect.base.tables",
     "solve": "phaselect.solvers.solve",
     "solve_sign_equations": "phaselect.solvers.sign_lattice",
 }

@@ -111,7 +111,7 @@ def test_at_any_moment_of_any_command(arguments, seconds, number, tmp_path, monk
 def test_the_best_so_far_is_printed_and_written(number, tmp_path):
     phaselect.gaussian_instance(400, 1.03, seed=0).save(tmp_path / "hard.npz")
     process = start(["solve", "hard.npz", "--out", "best.npz"], tmp_path)
-    time.sleep(3)  # well into the search, which lasts minutes
+    time.sleep(1.5)  # well into the search, which lasts minutes
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number

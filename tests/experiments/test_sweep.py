@@ -94,7 +94,7 @@ def test_a_killed_driver_loses_nothing_and_ctrl_c_ends_its_heir_cleanly(tmp_path
     assert before >= 1
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive  # workers do not outlive their driver
-    interrupted(start_sweep(path, LONG, "--workers", "2"), path)
+    interrupted(start_sweep(path, LONG, "--workers", "1"), path)
     assert before < rows_in(path) < 4 * LONG
     run_sweep([GRID], path, InProcess())
     assert_same_table(path, serial)

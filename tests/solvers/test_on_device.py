@@ -281,7 +281,7 @@ def test_rounding_ties_nothing_together():
         narrow = Instance(problem.A.astype(np.float32), problem.y, problem.x0)
         U, edge = narrow.normalised.ridge.U, matrices.ROWS_OF_HALF
         assert 1e-8 < np.abs(U[:edge] @ U[edge:].T).max() * np.sqrt(ROWS) < WEAK / 2
-        for one in (narrow, on_cpu(problem, "float32")):
+        for one in (narrow, *([] if seed else [on_cpu(problem, "float32")])):
             assert SOLVER.run(one, PLAN, init=problem.x0).status is Status.AMBIGUOUS
 
 

@@ -41,10 +41,11 @@ def drawn(kind, **more):
 
 
 NOTHING_KNOWN = {"noise_std": None, "x_std": None, "rival": None, "stages": (), "truth": {}}
+CERTIFIED = {"certificate": Certificate.ENUMERATED, "status": Status.RECOVERED}
 CASES = [
     drawn("float64"),
     drawn("complex128"),
-    drawn("float64", **NOTHING_KNOWN, warnings=(), trace={}, certificate=Certificate.ENUMERATED, seed=0, noise=np.nan),
+    drawn("float64", **NOTHING_KNOWN, warnings=(), trace={}, seed=0, noise=np.nan, **CERTIFIED),
     drawn("float64", mse_y=np.inf, log10_impostors=-np.inf, status=Status.DIVERGED, state="not stored"),
 ]
 
@@ -140,6 +141,9 @@ def damaged(record):
     yield "cannot be read", record | {"x": [[1.0, 2.0, 3.0]]}
     yield "cannot be read", record | {"stages": [{"solver": "amp"}]}
     yield "schedule", record | {"schedule": {"mu": [1.0]}}
+    yield "not of one length", record | {"rival": [1.0]}
+    yield "not of one length", record | {"trace": {"mu": [1.0], "mse_y": [1.0, 2.0]}}
+    yield "contradict", record | {"certificate": None, "status": "RECOVERED"}
     yield "it lacks", [1, 2]
 
 
@@ -168,5 +172,11 @@ def test_no_code_of_a_stranger_runs(tmp_path):
         Result.load(tmp_path / "own.npz")
     np.save(tmp_path / "x.npy", np.ones(3))
     (tmp_path / "x.npy").rename(tmp_path / "x.npz")
-    with pytest.raises(InputError, match=r"x\.npz cannot be read"):
+    with pytest.raises(InputError, match=r"x\.npz is not an \.npz archive"):
         Result.load(tmp_path / "x.npz")
+
+
+def test_what_is_no_archive_is_said_to_be_none(tmp_path):
+    (tmp_path / "own.npz").write_bytes(b"hello")
+    with pytest.raises(InputError, match=r"not an \.npz archive"):
+        Result.load(tmp_path / "own.npz")

@@ -24,9 +24,9 @@ PART = ".phaselect-part"
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     """Open `path` for writing so that it appears whole or not at all; a file that is there keeps its permissions."""
     path = Path(path).resolve()  # a link is followed, not replaced
-    if path.exists() and not path.is_file():
-        raise InputError(f"cannot write {path}: it exists and is not a file")
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"cannot write {path}: it exists and is not a file")
         remove_leftovers(path.parent)
         with _part(path) as part, part.open("wb") as stream:
             yield stream

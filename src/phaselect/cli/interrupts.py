@@ -108,8 +108,12 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _unraisable(dropped: sys.UnraisableHookArgs) -> None:
-    """An exception in a callback of C or in a finaliser, where it cannot be raised."""
+    """An exception in a callback of C or in a finaliser, where it cannot be raised.
+
+    After an interrupt libraries find things half made, which is no news.
+    """
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(dropped)
+        if not _State.arrived:
+            sys.__unraisablehook__(dropped)
     elif hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, AGAIN)

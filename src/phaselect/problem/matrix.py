@@ -124,7 +124,7 @@ def _nothing_missing(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name} is ragged: give a rectangular array of numbers") from None
     if array.dtype != object:
         return array
-    missing = np.frompyfunc(_is_missing, 1, 1)(array).astype(bool)
+    missing = np.asarray(np.frompyfunc(_is_missing, 1, 1)(array), dtype=bool)
     if missing.any():
         where, position = _first(missing)
         raise InputError(f"{name}[{position}] is missing ({array[where]}): drop that measurement, or fill it in")

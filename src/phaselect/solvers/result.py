@@ -231,7 +231,7 @@ def _restored(record: dict[str, Any]) -> dict[str, Any]:
     """The fields of a result, from its record as it is read from a file."""
     stages = record.get("stages", {})
     signs = numbers(record["signs"])
-    return {
+    fields = {
         "x": numbers(record["x"]),
         "signs": signs if signs.dtype.kind == "c" else signs.astype(np.float64),
         "status": Status[record["status"]],
@@ -250,6 +250,17 @@ def _restored(record: dict[str, Any]) -> dict[str, Any]:
         "x_std": _unless_none(numbers, record.get("x_std")),
         "warnings": tuple(map(str, record["warnings"])),
     }
+    _check_consistent(fields)
+    return fields
+
+
+def _check_consistent(fields: dict[str, Any]) -> None:
+    """Do its parts go together?"""
+    sizes = {fields["x"].size} | {fields[name].size for name in ("x_std", "rival") if fields[name] is not None}
+    if len(sizes) > 1 or 0 in sizes or len({column.size for column in fields["trace"].values()}) > 1:
+        raise ValueError("vectors, or columns of the trace, are not of one length")
+    if (fields["status"] is Status.RECOVERED) != (fields["certificate"] is not None):
+        raise ValueError("status and certificate contradict each other")
 
 
 def _unless_none(read: Callable[[Any], Any], stored: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.array_files import opened
 from phaselect.base.errors import InputError
 from phaselect.base.files import atomic_write, reading
 
@@ -48,8 +49,8 @@ def read_record(path: str | Path, required: set[str]) -> Record:
         if ending == ".json":
             record = json.loads(Path(path).read_text(encoding="utf-8"))
         else:
-            with np.load(path, allow_pickle=False) as arrays:
-                record = _nested({name: arrays[name] for name in arrays.files})
+            with opened(path, ".npz") as arrays:
+                record = _nested({name: arrays.read(name) for name in arrays.names})
     missing = sorted(required - set(record)) if isinstance(record, dict) else sorted(required)
     if missing:
         raise InputError(f"{path} is not a result that was saved: it lacks {', '.join(missing)}")
