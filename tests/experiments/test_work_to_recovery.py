@@ -39,7 +39,7 @@ def test_what_is_not_recovered_took_no_known_work(monkeypatch):
 def test_the_interval_of_a_ratio_covers():
     """Log-normal pairs of known ratio 2: 95 % of the intervals, four standard errors of that share."""
     rng = np.random.default_rng(0)
-    intervals = [mean_ratio(2 * np.exp(0.5 * rng.standard_normal(12)), np.ones(12)) for _ in range(2000)]
+    intervals = [mean_ratio(2 * np.exp(0.5 * rng.standard_normal(12)), np.ones(12)) for _ in range(500)]
     share = np.mean([it.low < 2 < it.high for it in intervals])
-    assert share == pytest.approx(0.95, abs=0.02)
+    assert share == pytest.approx(0.95, abs=0.04)
     assert math.isnan(mean_ratio(np.array([2.0]), np.array([1.0])).value)
