@@ -30,7 +30,7 @@ response = data.target - data.target.mean()
 distance = np.abs(response)
 
 oracle = BayesianRidge(fit_intercept=False).fit(X, response)
-model = AbsoluteRegression(random_state=0).fit(X, distance)
+model = AbsoluteRegression(fit_intercept=True, random_state=0).fit(X, distance)  # as X is centred
 side = np.sign(model.coef_ @ oracle.coef_)  # for comparison only: the bit that is gone
 print(model.status_.value)
 print(f"noise: {model.noise_variance_:.0f}; with known signs {1 / oracle.alpha_:.0f}")
