@@ -62,8 +62,8 @@ folds = KFold(5, shuffle=True, random_state=0)
 flips = np.random.default_rng(0).choice([-1, 1], size=response.size)
 flipped = flips * response
 scaler = StandardScaler(with_mean=False)
-absolute = make_pipeline(scaler, AbsoluteRegression(random_state=0))
-mixture = make_pipeline(scaler, SymmetricMixtureRegression(random_state=0))
+absolute = make_pipeline(scaler, AbsoluteRegression(fit_intercept=True, random_state=0))
+mixture = make_pipeline(scaler, SymmetricMixtureRegression(fit_intercept=True, random_state=0))
 for what, estimator, y in (
     ("distances, plain regression", LinearRegression(), distance),
     ("distances, AbsoluteRegression", absolute, distance),
