@@ -30,7 +30,7 @@ response = data.target - data.target.mean()
 distance = np.abs(response)
 
 oracle = BayesianRidge(fit_intercept=False).fit(X, response)
-model = AbsoluteRegression(random_state=0).fit(X, distance)
+model = AbsoluteRegression(fit_intercept=True, random_state=0).fit(X, distance)  # as X is centred
 side = np.sign(model.coef_ @ oracle.coef_)  # for comparison only: the bit that is gone
 print(model.status_.value)
 print(f"noise: {model.noise_variance_:.0f}; with known signs {1 / oracle.alpha_:.0f}")
@@ -62,8 +62,8 @@ folds = KFold(5, shuffle=True, random_state=0)
 flips = np.random.default_rng(0).choice([-1, 1], size=response.size)
 flipped = flips * response
 scaler = StandardScaler(with_mean=False)
-absolute = make_pipeline(scaler, AbsoluteRegression(random_state=0))
-mixture = make_pipeline(scaler, SymmetricMixtureRegression(random_state=0))
+absolute = make_pipeline(scaler, AbsoluteRegression(fit_intercept=True, random_state=0))
+mixture = make_pipeline(scaler, SymmetricMixtureRegression(fit_intercept=True, random_state=0))
 for what, estimator, y in (
     ("distances, plain regression", LinearRegression(), distance),
     ("distances, AbsoluteRegression", absolute, distance),

@@ -87,6 +87,22 @@ def test_links_lead_somewhere(page):
         assert anchor in anchors(page.parent / name if name else page), f"{name}#{anchor}"
 
 
+def contents(page):
+    """The pages that the tables of contents of a page name."""
+    for table in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), re.DOTALL):
+        entries = [line for line in table.splitlines() if line and not line.startswith(":")]
+        for entry in (re.sub(r".*<(.+)>", r"\1", line) for line in entries):
+            yield from page.parent.glob(f"{entry}.md")
+
+
+def test_every_page_is_in_the_contents():
+    """Sphinx warns of one that is not, and `make docs` takes warnings for errors."""
+    docs = ROOT / "docs"
+    pages = {page for page in docs.rglob("*.md") if "generated" not in page.parts}
+    listed = {named.resolve() for page in pages for named in contents(page)}
+    assert sorted(page.relative_to(docs).as_posix() for page in pages - listed) == ["index.md"]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_names_in_the_text_exist(page):
     """`phaselect.something` in the docs is something phaselect has."""

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from phaselect import InputError, Sparse, Status, VectorMessagePassing
+from phaselect import DataWarning, InputError, Sparse, Status, VectorMessagePassing
 from phaselect.sklearn import AbsoluteRegression, SymmetricMixtureRegression
 
 BOTH = pytest.mark.parametrize("regression", [AbsoluteRegression, SymmetricMixtureRegression])
@@ -28,6 +28,7 @@ QUICK = {"noise": 0.5, "solver": VectorMessagePassing(restarts=0)}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # most of the data are not of this kind
+@pytest.mark.filterwarnings("ignore::phaselect.DataWarning")
 @parametrize_with_checks([AbsoluteRegression(fit_intercept=True, **QUICK), SymmetricMixtureRegression(**QUICK)])
 def test_checks_of_scikit_learn(estimator, check):
     """All of them, with no exception declared."""
@@ -84,6 +85,28 @@ def test_noisy_data_as_with_known_signs(regression):
     assert model.status_ is Status.ESTIMATE
 
 
+@BOTH
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_x_that_was_centred_is_warned_of(regression, dtype):
+    """The magnitudes were those of X as it was. One that fits exactly is as good as any other."""
+    X, w, _ = data(n=4)
+    X = (X + 2).astype(dtype)
+    y = abs(X.astype(float) @ w)
+    model = regression(random_state=0)
+    with pytest.warns(
+        DataWarning, match=r"X is centred .* use StandardScaler\(with_mean=False\) or fit_intercept=True"
+    ):
+        assert make_pipeline(StandardScaler(), model).fit(X, y).score(X, y) < 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        assert make_pipeline(StandardScaler(with_mean=False), model).fit(X, y).score(X, y) > 0.999
+        assert (
+            make_pipeline(StandardScaler(), clone(model).set_params(fit_intercept=True)).fit(X, y).score(X, y) > 0.999
+        )
+        centred = X.astype(float) - X.mean(axis=0, dtype=float)
+        assert model.fit(centred, abs(centred @ w)).status_ is Status.RECOVERED
+
+
 def likeliest(X, y, start):
     """w and the noise of largest likelihood, by a general optimiser, from the truth on."""
 
@@ -112,7 +135,8 @@ def test_loud_noise(regression):
 def test_the_hidden_response_of_real_data():
     X, y = load_diabetes(return_X_y=True)
     response = y - y.mean()
-    model = make_pipeline(StandardScaler(), AbsoluteRegression(random_state=0)).fit(X, abs(response))
+    with pytest.warns(DataWarning, match="X is centred"):  # as it is, and so is the response
+        model = make_pipeline(StandardScaler(), AbsoluteRegression(random_state=0)).fit(X, abs(response))
     found = StandardScaler().fit_transform(X) @ model[-1].coef_
     assert 0.5 < np.corrcoef(found, response)[0, 1] ** 2 < 0.518  # known signs have 0.518
 

@@ -126,6 +126,11 @@ def test_export_and_merge(run, folder):
 def test_success(run, folder):
     table = json.loads(run("success", "runs.db", "--json").stdout)
     assert set(zip(table["solver"], table["n"], table["runs"], strict=True)) == {("raf", 30, 6), ("altmin", 30, 6)}
+    printed = run("success", "runs.db").stdout.split("\n")[0].split()
+    empty = {name for name, column in table.items() if set(column) <= {None, ""}} - {"alpha_50"}
+    assert printed == [name for name in table if name not in empty]
+    assert {"alpha_50", "runs"} <= set(printed)
+    assert "chi2" in empty  # one size has no limit
     done = run("success", "runs.db", "--curves", "--out", "curves.csv")
     assert done.exit_code == 0
     header = (folder / "curves.csv").read_text().splitlines()[0].split(",")

@@ -20,7 +20,7 @@ from phaselect.experiments.grid import Grid, Task
 from phaselect.experiments.packing import Batches, SingleRuns
 from phaselect.experiments.runs import run_on_device, run_pack, warm_up
 from phaselect.experiments.store import Store
-from phaselect.experiments.sweep import run_sweep, status
+from phaselect.experiments.sweep import interrupt_deferred, run_sweep, status
 
 GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=6, options={"eps": (0.03,)})  # 24 runs of up to 0.2 s
 COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03"]
@@ -109,6 +109,18 @@ def interrupted(process, path, number=signal.SIGINT):
     assert "interrupted: the same command goes on" in err
     assert "Traceback" not in err
     assert f"{rows_in(path)} of {4 * LONG} runs" in out
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_first_ctrl_c_has_a_line_of_its_own(terminal, capfd, monkeypatch):
+    monkeypatch.setattr("os.isatty", lambda number: terminal)
+    with interrupt_deferred() as interrupted:
+        os.write(2, b"a bar")
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted()
+    before, _, after = capfd.readouterr().err.partition("finishing the runs in hand; Ctrl-C again")
+    assert before == ("a bar\r\x1b[2K" if terminal else "a bar")
+    assert after.endswith("\n")
 
 
 def test_sigterm_ends_a_sweep_like_ctrl_c(tmp_path, serial):

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from phaselect import AMP, InputError, Progress, Schedule, gaussian_instance, solve, theory
 from phaselect.base import bars
-from phaselect.solvers.progress_bar import TimeLeft, progress_bar
+from phaselect.solvers.progress_bar import TimeLeft, progress_bar, stage
 
 PROBLEM = gaussian_instance(20, 2.0, seed=0)
 
@@ -83,11 +83,19 @@ def test_what_is_left(monkeypatch):
     assert str(left) == ""
     now[0] += 10
     left.note(event._replace(fraction=0.25))
-    assert str(left) == "about 30 s left"
+    assert str(left) == "about 30 s left of this attempt"
     now[0] += 5  # the clock goes on without news
-    assert str(left) == "about 25 s left"
+    assert str(left) == "about 25 s left of this attempt"
     left.note(event._replace(fraction=0.5, time_left=7.0))
     assert str(left) == "7 s left"
+
+
+def test_an_attempt_that_ends_early_is_refined():
+    events = []
+    AMP().run(PROBLEM, Schedule.matched(mu_max=1e12, steps=8, unit="iterations"), progress=events.append)
+    assert events[-1].fraction == 1 > events[-1].mu / 1e12
+    assert stage(events[-1]) == f"amp, refining, attempt {events[-1].attempt}/{events[-1].attempts}"
+    assert "refining" not in stage(events[-2])
 
 
 def test_theory_that_takes_long_has_a_bar_too(screen, monkeypatch):

@@ -86,6 +86,15 @@ def test_a_notebook_shows_a_table_and_a_line(result):
         assert ("rival" in own) == (case.rival is not None)
 
 
+def test_print_says_what_a_notebook_shows(result):
+    for case in (result, *CASES):
+        lines = [(line[:10].rstrip(), line[10:]) for line in str(case).splitlines()]
+        rows = ElementTree.fromstring(case._repr_html_())
+        assert lines == [(row[0].text, row[1].text) for row in rows if row[0].text != "mse_y"]
+    assert f"{result.status}" == str(result.status) == result.status.value
+    assert str(result) != repr(result)
+
+
 def test_the_line_falls_where_the_fit_improves():
     drawn = ElementTree.fromstring(sparkline(np.array([1.0, np.nan, 1e-2, 0.0, 1e-4])))[1].get("points")
     points = np.array([pair.split(",") for pair in drawn.split()], dtype=float)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numba
 import numpy as np
 import pytest
@@ -100,6 +102,9 @@ def test_an_instance_or_arrays():
     np.testing.assert_array_equal(by_arrays.x, by_instance.x)
     assert by_arrays.truth == {}
     assert by_instance.truth["m"] == pytest.approx(1)
+    for names in (("A.csv", "y.csv"), (Path("data.npz"),), (problem.A, "y.csv")):
+        with pytest.raises(InputError, match=r"\w+\.\w+': solve takes arrays; .*phaselect.load\("):
+            solve(*names)
     for arguments in ((problem, problem.y), (problem.A,)):
         with pytest.raises(InputError, match=r"solve takes an Instance, or|solve needs y"):
             solve(*arguments)

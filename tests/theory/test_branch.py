@@ -27,6 +27,11 @@ def test_rows_are_saddle_points(product):
         assert branch["free_entropy"][i] == pytest.approx(point.free_entropy, abs=1e-10)
 
 
+def test_a_schedule_is_asked_for():
+    with pytest.raises(InputError, match=r"schedule = \[1, 2, 3\]: give a phaselect.Schedule"):
+        follow(1.2, [1, 2, 3])
+
+
 def test_an_anneal_stays_on_its_branch_until_it_ends():
     """alpha = 1.6, lam = 0: the uninformed branch ends at mu = 9.35, the informed one begins at 4.13."""
     up = Schedule.fixed_lambda(0.0, mu0=3.0, mu_max=12.0, eps=0.06)

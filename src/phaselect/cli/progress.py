@@ -42,7 +42,7 @@ class WorkProgress(NamedTuple):
 
 
 @contextmanager
-def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkProgress]:
+def work_bar(title: str, console: Console | None = None) -> Iterator[WorkProgress]:
     """A bar for work that is not one solver's; off a terminal, two lines per minute while a sweep runs."""
     from rich.console import Console
 
@@ -55,7 +55,7 @@ def work_bar(title: str = "", console: Console | None = None) -> Iterator[WorkPr
             move(event.done / event.total, title, left=describe(event))
             if not console.is_terminal and time.monotonic() - last >= LOG_SECONDS:
                 last = time.monotonic()
-                console.print(f"{title} {describe(event)}".strip(), soft_wrap=True, highlight=False)
+                console.print(f"{title} {describe(event)}", soft_wrap=True, highlight=False)
 
         def share(done: float) -> None:
             check()

@@ -18,6 +18,7 @@ from phaselect.problem.matrix_kinds import FIELDS, KINDS
 from phaselect.solvers.registry import OPTIONS, REGISTRY
 
 if TYPE_CHECKING:
+    from phaselect.base.tables import Columns
     from phaselect.experiments.grid import Grid
 
 
@@ -158,7 +159,7 @@ def sweep(
         raise InputError("say what to run: --solver, --n and --alpha, or --config FILE, or --preset NAME")
     place = executor(workers, scheduler, local_cluster)
     packing = SingleRuns() if device is None else Batches(device)
-    with work_bar() as bar:
+    with work_bar("sweep") as bar:
         done = run_sweep(
             grids, store, place, packing, retry_failed=retry_failed, time_limit=time_limit, progress=bar.runs
         )
@@ -208,7 +209,7 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     a doubt: no degree of freedom left, a bad chi2, or an exponent that the sizes do not determine. The Bayes-optimal
     threshold is 1.128. With --curves: the share p of successes with its Wilson interval and, for each
     device apart, the mean seconds per run and the seconds of repeated runs until one has succeeded with 50 % and 99 %
-    certainty.
+    certainty. Columns that are empty are printed only as JSON, and written.
     """
     from phaselect.experiments.limits import alpha_50_table
     from phaselect.experiments.store import Store
@@ -219,7 +220,8 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
         rows = open_store.table()
     if len(rows) == 0:
         raise InputError(f"{store} has no runs yet")
-    emit(success_table(rows) if curves else alpha_50_table(rows), out, as_json)
+    table = success_table(rows) if curves else alpha_50_table(rows)
+    emit(table if out or as_json else _without_empty(table), out, as_json)
 
 
 @example("phaselect merge all.db laptop.db cluster.db")
@@ -241,6 +243,12 @@ def merge(store: str, others: tuple[str, ...]) -> None:
         target = opened.enter_context(Store(store))
         for source, taken in zip(sources, target.merge(sources), strict=True):
             click.echo(f"{source.path}: {taken} new of {len(source)} runs")
+
+
+def _without_empty(columns: Columns) -> Columns:
+    """Without those that are nan, or no text, in every row; the answer stays, though there be none."""
+    empty = {name for name, column in columns.items() if set(map(str, column)) <= {"nan", ""}} - {"alpha_50"}
+    return {name: column for name, column in columns.items() if name not in empty}
 
 
 def _grids(config: str | None, preset_name: str | None, scale: str, grid: dict[str, Any]) -> list[Grid]:

@@ -216,7 +216,7 @@ def threshold(
     for value in products:
         check_positive("product", value)
     alphas = []
-    with work_bar() as bar:
+    with work_bar("thresholds") as bar:
         for count, value in enumerate(products):
             bar.share(count / len(products))
             alphas.append(critical_alpha(value, spectrum=law, field=field, prior=prior, tolerance=tolerance))
@@ -243,7 +243,7 @@ def diagram(lam: float, alphas: str, as_json: bool, out: str | None, plot: str |
 
     _check_outputs(out, plot)
     grid = number_range(alphas, "--alphas")
-    with work_bar() as bar:
+    with work_bar("phase diagram") as bar:
         found = phase_diagram(grid, lam, progress=bar.share)
     thresholds = {"alpha_recovery": found.alpha_recovery, "alpha_merge": found.alpha_merge}
     everywhere = {name: np.full(len(grid), value) for name, value in thresholds.items()}
@@ -337,7 +337,7 @@ def clusters(
     from phaselect.theory import traps
 
     _check_outputs(out, plot)
-    with work_bar() as bar:
+    with work_bar("traps") as bar:
         table = traps(sorted(alpha), lam, product=product, progress=bar.share)
     emit(table.columns, out, as_json)
     _warn_unconverged(table["converged"])

@@ -141,7 +141,8 @@ def interrupt_deferred() -> Iterator[Callable[[], bool]]:
             (before if callable(before) else signal.default_int_handler)(number, frame)
         noted.set()
         with suppress(OSError):  # not by `print`, which the signal may have interrupted
-            os.write(2, b"finishing the runs in hand; Ctrl-C again abandons them\n")
+            over_the_bar = b"\r\x1b[2K" if os.isatty(2) else b""
+            os.write(2, over_the_bar + b"finishing the runs in hand; Ctrl-C again abandons them\n")
 
     if threading.current_thread() is not threading.main_thread():
         yield noted.is_set

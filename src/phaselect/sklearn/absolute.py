@@ -25,8 +25,8 @@ class AbsoluteRegression(SignlessRegression):
     fit_intercept : bool, default=False
         Whether the response is X w + b inside of the magnitude. b is one more unknown, as if X had a column of ones:
         data are never centred, for the mean of magnitudes is not the magnitude of the mean. Without it the model is
-        that of a measuring device, where rows of X are all there is; with it X may be centred or not, and y
-        may also be an ordinary response that happens to be positive.
+        that of a measuring device, where rows of X are all there is, and `fit` warns of a centred X (`DataWarning`);
+        with it X may be centred or not, and y may also be an ordinary response that happens to be positive.
     noise : "auto", float or None, default="auto"
         Variance of the noise on y. By default it is estimated, and data may turn out to be exact; None says that they
         are. For noise that differs between samples, divide each row of X and y by its standard deviation.

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_number, shortened
-from phaselect.base.errors import InputError
+from phaselect.base.errors import DataWarning, InputError
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.solve import solve
 
@@ -24,6 +24,10 @@ EXACT = (Status.RECOVERED, Status.UNCERTIFIED)
 """All digits are right, as far as anybody knows."""
 DTYPES = (np.float64, np.float32)
 """Single precision is kept, for it tells to how many digits data are exact."""
+CENTRED = (
+    "X is centred and there is no intercept: unless the responses, with their signs, have mean 0, use "
+    "StandardScaler(with_mean=False) or fit_intercept=True"
+)
 
 
 class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -87,10 +91,12 @@ class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if result.status not in (*EXACT, Status.ESTIMATE):
             why = result.reason or "the best fit was kept; more samples may help, or another solver"
             self._warn(f"{result.status.value.split(':')[0]}: {why}")
+        if not self.fit_intercept and result.status not in EXACT and _centred(A):
+            self._warn(CENTRED, DataWarning)
         return replace(result, state=None)  # as large as X, and of no use here
 
-    def _warn(self, line: str) -> None:
-        warnings.warn(f"{type(self).__name__}: {line}", ConvergenceWarning, stacklevel=5)  # where fit was called
+    def _warn(self, line: str, kind: type[Warning] = ConvergenceWarning) -> None:
+        warnings.warn(f"{type(self).__name__}: {line}", kind, stacklevel=5)  # where fit was called
 
     def _response(self, X: Any) -> Vector:
         """`X w`, and the intercept."""
@@ -117,6 +123,14 @@ def _with_ones(X: Any) -> Any:
     from scipy.sparse import hstack
 
     return hstack([X, ones], format="csr")
+
+
+def _centred(X: Any) -> bool:
+    """Is the mean of every feature 0, to the precision of X? A sparse X would not be sparse then."""
+    if not isinstance(X, np.ndarray):
+        return False
+    mean, spread = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    return bool(np.all(np.abs(mean) <= math.sqrt(np.finfo(X.dtype).eps) * spread))
 
 
 def _not_empty(A: Any, axis: int) -> NDArray[np.bool_]:

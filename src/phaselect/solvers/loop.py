@@ -83,7 +83,7 @@ class Loop:
         for done, piece in enumerate(self.schedule.segments(segment), start=1):
             began = time.perf_counter()
             self.advance(piece, work)
-            self.report(done * segment / len(self.schedule))
+            self.report(done * segment / len(self.schedule) if self.going else 1.0)
             if not self.going:
                 return
             self.shrink((len(self.schedule) / segment - done) * (time.perf_counter() - began))

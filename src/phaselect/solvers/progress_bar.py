@@ -51,10 +51,10 @@ def progress_bar(console: Console | None = None, quiet: bool = False) -> Iterato
 
 
 def stage(event: Progress) -> str:
-    """Which solver it is, and which of its attempts."""
+    """Which solver it is, and which of its attempts; at its end x is still refined and examined."""
     before = f"stage {event.stage}: " if event.stage > 1 else ""
     after = f", attempt {event.attempt}/{event.attempts}" if event.attempts > 1 else ""
-    return f"{before}{event.solver}{after}"
+    return f"{before}{event.solver}{', refining' if event.fraction == 1 else ''}{after}"
 
 
 class TimeLeft:
@@ -74,4 +74,6 @@ class TimeLeft:
 
     def __str__(self) -> str:
         seconds = self.end - time.monotonic()
-        return f"{'' if self.limited else 'about '}{duration(seconds)} left" if seconds > 0 else ""
+        if seconds <= 0:
+            return ""
+        return f"{duration(seconds)} left" if self.limited else f"about {duration(seconds)} left of this attempt"

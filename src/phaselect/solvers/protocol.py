@@ -27,7 +27,7 @@ class Progress(NamedTuple):
     """
 
     solver: str
-    fraction: float  # of the schedule, 0 to 1
+    fraction: float  # of the schedule, 0 to 1, which is also its early end
     mu: float
     mse_y: float  # nan when an attempt begins
     seconds: float

@@ -40,6 +40,9 @@ class Status(Enum):
     ESTIMATE = "estimate for noisy data: no certificate exists"
     POOR_ESTIMATE = "poor fit to the noisy data: try more time, another seed, or more measurements"
 
+    def __str__(self) -> str:
+        return self.value
+
 
 FITS = (Status.RECOVERED, Status.LOCALLY_UNIQUE, Status.UNCERTIFIED, Status.AMBIGUOUS)
 """Exact data, exactly."""
@@ -164,6 +167,10 @@ class Result:
     def _title(self) -> str:
         return f"{self.solver}, {self.seconds:.3g} s: {self.status.name.lower().replace('_', ' ')}"
 
+    def __str__(self) -> str:
+        """What there is to say, in a line each."""
+        return "\n".join(f"{name:10}{text}" for name, text in self._facts().items())
+
     def _repr_html_(self) -> str:
         """What a notebook shows: a small table, and how mse_y went."""
         from phaselect.solvers.result_views import html
@@ -171,7 +178,7 @@ class Result:
         return html(self._facts(), self.trace.get("mse_y", np.empty(0)))
 
     def _facts(self) -> dict[str, str]:
-        """What there is to say, in a line each."""
+        """What `print` and a notebook say: each with its name."""
         noisy, kind = bool(np.any(self.noise)), "complex" if self.x.dtype.kind == "c" else "real"
         spread = "" if self.noise_std is None else f" +- {self.noise_std:.2g}"
         facts = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,12 @@ def low_light(problem: Instance) -> tuple[str, ...]:
 
 
 def _problem(A: Any, y: Any, rounding: float, real: bool) -> Instance:
+    names = [shortened(str(one)) for one in (A, y) if isinstance(one, str | PathLike)]
+    if names:
+        raise InputError(
+            f"{' and '.join(names)}: solve takes arrays; read files with phaselect.load, as "
+            'phaselect.solve(phaselect.load("A.csv", "y.csv"))'
+        )
     if isinstance(A, Instance):
         if y is not None or real:
             raise InputError("solve takes an Instance, or A and y: not both; an Instance says itself if x is real")

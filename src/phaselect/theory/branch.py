@@ -7,6 +7,8 @@ from dataclasses import fields
 
 import numpy as np
 
+from phaselect.base.checks import shortened
+from phaselect.base.errors import InputError
 from phaselect.base.tables import Table
 from phaselect.problem.schedule import Schedule
 from phaselect.theory.control import Control, State
@@ -32,6 +34,10 @@ def follow(alpha: float, schedule: Schedule, *, start: Start = "uninformed") -> 
     >>> print(str(branch).partition(":")[0])
     Table(56 rows x 23 columns, mu 0.5 to 1e+04, m 0 to 0.9997, mse_y 3.471e-07 to 0.3926, all converged
     """
+    if not isinstance(schedule, Schedule):
+        raise InputError(
+            f"schedule = {shortened(schedule)}: give a phaselect.Schedule, as Schedule.matched(mu0=0.5, mu_max=1e4)"
+        )
     return table(points_along(alpha, schedule, start))
 
 
