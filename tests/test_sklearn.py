@@ -318,3 +318,15 @@ def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "phaselect.sklearn")
     with pytest.raises(ImportError, match=r"pip install 'phaselect\[sklearn\]'"):
         importlib.import_module("phaselect.sklearn")
+
+
+def test_what_is_not_certain_is_not_claimed():
+    """Two equal features leave a choice; data called exact that are not have noise all the same."""
+    rng = np.random.default_rng(5)
+    X, w = rng.standard_normal((60, 4)), np.array([1.0, -2.0, 0.5, 3.0])
+    with pytest.warns(ConvergenceWarning, match="depend on each other"):
+        twice = AbsoluteRegression(random_state=0).fit(np.c_[X, X[:, 0]], np.abs(X @ w))
+    assert np.isnan(twice.coef_std_).all()
+    with pytest.warns(ConvergenceWarning):
+        noisy = AbsoluteRegression(noise=None, random_state=0).fit(X, np.abs(X @ w + 0.1 * rng.standard_normal(60)))
+    assert 0.005 < noisy.noise_variance_ < 0.02

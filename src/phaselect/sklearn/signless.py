@@ -20,8 +20,9 @@ from phaselect.base.errors import DataWarning, InputError
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.solve import solve
 
-EXACT = (Status.RECOVERED, Status.UNCERTIFIED)
-"""All digits are right, as far as anybody knows."""
+EXACT = (Status.RECOVERED, Status.UNCERTIFIED, Status.AMBIGUOUS)
+"""All digits of y are accounted for; those of x are right if it is the first."""
+DEPENDENT = "features that depend on each other, or too few samples, leave a choice: result_.rival has another solution"
 DTYPES = (np.float64, np.float32)
 """Single precision is kept, for it tells to how many digits data are exact."""
 CENTRED = (
@@ -88,8 +89,10 @@ class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         result = solve(
             A, y, solver=self.solver, seed=seed, time_limit=self.time_limit, noise=self.noise, prior=self.prior
         )
-        if result.status not in (*EXACT, Status.ESTIMATE):
-            why = result.reason or "the best fit was kept; more samples may help, or another solver"
+        if result.status not in (Status.RECOVERED, Status.ESTIMATE):
+            ambiguous = result.status is Status.AMBIGUOUS
+            better = DEPENDENT if ambiguous else "the best fit was kept; more samples may help, or another solver"
+            why = result.reason or better
             self._warn(f"{result.status.value.split(':')[0]}: {why}")
         if not self.fit_intercept and result.status not in EXACT and _centred(A):
             self._warn(CENTRED, DataWarning)
@@ -147,12 +150,12 @@ def _sign_by_convention(coefficients: Vector, intercept: float) -> float:
 def _standard_deviations(result: Result) -> Vector | float:
     if result.x_std is not None:
         return result.x_std
-    return 0.0 if result.status in EXACT else math.nan
+    return 0.0 if result.status is Status.RECOVERED else math.nan
 
 
 def _noise_variance(result: Result, A: Any, y: Vector) -> float:
     """As learned, or as the residuals have it."""
-    if math.isfinite(result.noise):
+    if math.isfinite(result.noise) and (result.noise > 0 or result.status in EXACT):
         return float(result.noise)
     residuals = y - np.abs(A @ result.x)
     return float(residuals @ residuals / max(1, A.shape[0] - A.shape[1]))
