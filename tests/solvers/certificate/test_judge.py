@@ -340,3 +340,24 @@ def test_small_discrete_problems_by_enumeration():
             assert mse_x(x0, result.x) < 1e-12
         seen.add((result.certified, len(distinct) == 1))
     assert {(True, True), (False, False)} <= seen
+
+
+@pytest.mark.parametrize(("seed", "digits", "rounding"), [(290, ".5g", 5e-5), (301, ".3e", 5e-4)])
+def test_rivals_of_coarse_data_may_leave_as_much_as_rounding_does(seed, digits, rounding):
+    """Two x fit these rounded numbers; both came to be certified while a rival had to fit to six digits."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 22))
+    m_rows = n + int(rng.integers(1, 8))
+    rng.choice([3, 4, 5, 6, 9, 12])
+    rng.standard_normal((m_rows, n))
+    rng.choice([1, n**-0.5, 30])
+    x0 = rng.standard_normal(n) * rng.choice([1, 1, 10])
+    if rng.random() < 0.3:
+        rng.standard_normal((m_rows, 1))
+    assert rng.random() < 0.2
+    A = rng.choice([-1.0, 1.0], (m_rows, n))
+    y = np.array([float(f"{value:{digits}}") for value in np.abs(A @ x0)])
+    result = solve(A, y, rounding=rounding, time_limit=20)
+    assert result.status is Status.AMBIGUOUS
+    for x in (result.x, result.rival):
+        assert (np.abs(np.abs(A @ x) - y) <= 64 * rounding * (np.abs(A) @ np.abs(x) + y)).all()

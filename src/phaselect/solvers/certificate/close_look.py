@@ -94,7 +94,8 @@ class CloseLook(NamedTuple):
     def _nearly_fits(self, x: Vector) -> bool:
         """Could it fit, once it is computed to all digits?"""
         could_see = np.abs(self.A) @ anything_like(self.A, x)
-        return bool(np.all(np.abs(np.abs(self.A @ x) - self.y) <= NEARLY * could_see))
+        nearly = max(NEARLY, SAME * EXACT * self.rounding)  # of coarse data rounding leaves more
+        return bool(np.all(np.abs(np.abs(self.A @ x) - self.y) <= nearly * could_see))
 
     def differs(self, x: Vector) -> bool:
         """Does it differ from the answer, up to its sign, by more than rounding, in what is measured or in itself?"""
