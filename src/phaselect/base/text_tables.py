@@ -80,7 +80,7 @@ class TextTable:
         return np.array(rows, dtype=object)
 
     def precision(self) -> float:
-        """Half a unit of the last digit, over the root mean square of the numbers; 0 if they are not seen to be rounded.
+        """Half a unit of the last digit, over the root mean square; 0 if numbers are not seen to be rounded.
 
         Numbers have the same decimals, or the same significant digits, but for zeros at the end that are left out:
         whichever is less. What many cells have is what counts, so a part of a large file will do.

@@ -130,7 +130,7 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Where x goes (.csv, .npy, .mat), or the whole result (.npz, .json); x.csv beside FILE if left out, or x_best.csv.",
+    help="Where x goes (.csv, .npy, .mat), or the whole result (.npz, .json); else x.csv (x_best.csv) beside FILE.",
 )
 @click.pass_context
 def solve(

@@ -111,7 +111,7 @@ def _two_texts(path: str | Path, y_path: str | Path) -> tuple[TextTable, TextTab
 
 def _check_one_column(table: TextTable, y: NDArray[Any], A: Any) -> None:
     """Two columns of whole numbers, separated by commas, may have been one of decimals."""
-    rows, columns = y.shape
+    columns = y.shape[1]
     if 1 in y.shape or columns > (A.shape[1] if np.ndim(A) == 2 else 1):  # then A and y are exchanged
         return
     named = f" ({', '.join(map(printable, table.names))[:80]})" if table.names else ""
