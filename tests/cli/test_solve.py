@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -263,12 +264,55 @@ def test_a_rival_is_told_and_written(tmp_path):
 
 
 def test_rounded_data_are_said_to_be(tmp_path):
+    """The precision that is advised is one with which the data are solved."""
     problem = phaselect.gaussian_instance(60, 2.0, seed=0)
-    np.savetxt(tmp_path / "A.csv", problem.A, delimiter=",", fmt="%.6e")
-    np.savetxt(tmp_path / "y.csv", problem.y, delimiter=",", fmt="%.6e")
-    assert "if data are rounded, give --rounding 1e-6" in run("solve", "A.csv", "y.csv", cwd=tmp_path).stdout
-    done = run("solve", "A.csv", "y.csv", "--rounding", "1e-6", "--out", "x.npy", cwd=tmp_path)
-    assert "recovered" in done.stdout
+    np.savez(tmp_path / "rounded.npz", A=problem.A.round(4), y=problem.y.round(4))
+    done = run("solve", "rounded.npz", cwd=tmp_path)
+    assert done.returncode == 4
+    advice = re.search(r"if data are rounded, give (--rounding) (\S+),", done.stdout)
+    assert float(advice[2]) == 1e-3
+    done = run("solve", "rounded.npz", *advice.groups(), cwd=tmp_path)
+    assert "fits the data exactly" in done.stdout or "recovered" in done.stdout
+    assert "from the digits" not in done.stdout
+
+
+@pytest.mark.parametrize("digits", [9, 12])
+def test_texts_tell_their_own_precision(tmp_path, digits):
+    """As a spreadsheet writes them, with decimal commas."""
+    problem = phaselect.gaussian_instance(40, 1.5, seed=3)
+    for name, array in (("A", problem.A), ("y", problem.y[:, None])):
+        rows = (";".join(f"{value:.{digits}f}".replace(".", ",") for value in row) for row in array)
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows))
+    done = run("solve", "A.csv", "y.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    report = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert report["rounding"].endswith(", from the digits in the files")
+    assert 0.1 < float(report["rounding"].split(",")[0]) * 10.0**digits < 10
+    assert distance(read_array(tmp_path / "x.csv")[:, 0], problem.x0) < 100 * 10.0**-digits
+
+
+def test_what_is_no_answer_does_not_stand_in_the_way(tmp_path):
+    """The best so far is replaced by the next; an answer is not."""
+    phaselect.gaussian_instance(100, 1.3, seed=0).save(tmp_path / "inst.npz")
+    for seed in (0, 1):
+        done = run("solve", "inst.npz", "--solver", "sa", "--time-limit", 0.001, "--seed", seed, cwd=tmp_path)
+        assert done.returncode == 4, done.stderr
+        assert done.stdout.splitlines()[-1].split(maxsplit=1) == ["wrote", "x_best.csv, the best so far"]
+        assert [path.name for path in tmp_path.glob("*.csv")] == ["x_best.csv"]
+    before = (tmp_path / "x_best.csv").read_bytes()
+    assert run("solve", "inst.npz", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "x_best.csv").read_bytes() == before
+    done = run("solve", "inst.npz", cwd=tmp_path)
+    assert (done.returncode, "x.csv is there already" in done.stderr) == (2, True)
+
+
+def test_the_destination_is_looked_at_before_the_data(tmp_path):
+    for name in ("A.csv", "y.csv", "x.csv"):
+        (tmp_path / name).write_text("not numbers, 1\nnor these, 2\n")
+    assert "x.csv is there already" in run("solve", "A.csv", "y.csv", cwd=tmp_path).stderr
+    (tmp_path / "x.csv").unlink()
+    (tmp_path / "x_best.csv").write_text("1\n2\n")
+    assert "name the data otherwise" in run("solve", "A.csv", "x_best.csv", cwd=tmp_path).stderr
 
 
 def test_what_was_generated_with_noise_is_to_be_solved_with_it(tmp_path):

@@ -1,12 +1,14 @@
 """An instance from files."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phaselect import InputError, gaussian_instance, load
+from phaselect import DataWarning, InputError, gaussian_instance, load
 
 GOOD_A = np.random.default_rng(0).standard_normal((4, 3))
 GOOD_Y = np.ones(4)
@@ -47,6 +49,28 @@ def test_decimal_commas_of_A_are_those_of_y(tmp_path):
     assert problem.y.tolist() == [1.25, 2, 3.5]
     with pytest.raises(InputError, match=r"y.csv has two columns: give one number in each line; decimal commas"):
         load(*two(tmp_path, "1.5,2\n3,4.5\n1,1\n", "1,25\n2,0\n3,5\n"))
+
+
+def test_rows_that_are_numbered(tmp_path):
+    """A column with a name that counts the rows is taken for one of A, and told of."""
+    body = [f"{k};{a:.17f};{b:.17f}" for k, (a, b) in enumerate(np.random.default_rng(0).standard_normal((6, 2)), 1)]
+    files = two(tmp_path, "\n".join(["Nr;a;b", *body]), "\n".join("123456"))
+    with pytest.warns(DataWarning, match=r"the first column of .*A.csv, 'Nr', counts the rows, and is taken for one"):
+        assert load(*files).n == 3
+    files = two(tmp_path, "\n".join(["Nr;a;b", body[1], *body[1:]]), "\n".join("123456"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(*files)
+
+
+def test_y_has_one_column(tmp_path):
+    body = "1,5;2,5;1\n2;3;1\n4;4;0\n0;1;5\n"
+    with pytest.raises(InputError, match=r"y.csv has two columns \(Nr, Betrag\): give one number in each line$"):
+        load(*two(tmp_path, body, "Nr;Betrag\n1;1,5\n2;2,5\n3;1,25\n4;2,5\n"))
+    np.save(tmp_path / "A.npy", GOOD_A)
+    two(tmp_path, "", "1,5\n2,5\n1,25\n2,5\n")
+    with pytest.raises(InputError, match=r"y.csv has two columns: give one .*; decimal commas are understood"):
+        load(tmp_path / "A.npy", tmp_path / "y.csv")
 
 
 def test_numbers_of_columns_above_y(tmp_path):

@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import chain
+from math import hypot, inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +34,11 @@ APART = re.compile(r"\d\s+[-+]?\d")
 WORD = re.compile(r"[^\W\d_eEiIjJ]")
 """A letter that no number has."""
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+DECIMAL = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d{1,3})?|\d+[eE]-\d{1,3}")
+"""A number, or part of a complex one, that is not written as a whole number."""
+FEWEST, FULL, LOOKED_AT = 4, 16, 2000
+"""Significant digits: numbers of fewer may be exact, as 0.25; so many are those of float64. Cells that are enough to
+tell."""
 
 
 class Line(NamedTuple):
@@ -44,7 +52,8 @@ class Line(NamedTuple):
 class TextTable:
     """The lines of a file that hold numbers, and how to take them apart.
 
-    separator: None for spaces. skipped: columns at the left that are row names, 0 or 1. header: was there one?
+    separator: None for spaces. skipped: columns at the left that are row names, 0 or 1. names: those of the columns, if
+    they are there.
     """
 
     path: str
@@ -52,7 +61,7 @@ class TextTable:
     separator: str | None
     decimal_comma: bool
     skipped: int
-    header: bool
+    names: Sequence[str] = ()
 
     def numbers(self) -> NDArray[Any]:
         """A 2-D array of float64, or complex if one of them is."""
@@ -70,6 +79,27 @@ class TextTable:
         rows = [[cell.replace(",", ".") if self.decimal_comma else cell for cell, *_ in row] for row in self._rows()]
         return np.array(rows, dtype=object)
 
+    def precision(self) -> float:
+        """Half a unit of the last digit, over the root mean square; 0 if numbers are not seen to be rounded.
+
+        Numbers have the same decimals, or the same significant digits, but for zeros at the end that are left out:
+        whichever is less. What many cells have is what counts, so a part of a large file will do.
+        """
+        lines = self.lines[:: -(-len(self.lines) * self.width // LOOKED_AT)]
+        cells = chain.from_iterable(self._cells(line) for line in lines)
+        found = [Decimal(number) for cell in cells for number in DECIMAL.findall(cell.replace(",", "."))]
+        digits = max((len(number.as_tuple().digits) for number in found), default=0)
+        size = hypot(*map(float, found)) / max(1, len(found)) ** 0.5
+        if not (FEWEST <= digits < FULL and 0 < size < inf):
+            return 0.0
+        decimals = max(-int(number.as_tuple().exponent) for number in found)
+        return 0.5 * max(10.0**-decimals / size, 10.0 ** (1 - digits))
+
+    @property
+    def header(self) -> bool:
+        """Was there a line of names?"""
+        return bool(self.names)
+
     @property
     def width(self) -> int:
         """Number of columns."""
@@ -82,7 +112,7 @@ class TextTable:
 
     def below(self) -> TextTable:
         """The same without its first line."""
-        return replace(self, lines=self.lines[1:], header=True)
+        return replace(self, lines=self.lines[1:], names=("0",))
 
     def _cells(self, line: Line) -> list[str]:
         return cells_of(line.text, self.separator)[self.skipped :]
@@ -121,8 +151,8 @@ def read_text_table(path: str | Path, decimal_comma: bool = False) -> TextTable:
         lines = [Line(place, text.rstrip()[:-1]) for place, text in lines]
         names = names if names[-1] else names[:-1]
     skipped = int(header and _has_row_names(names, lines, separator))
-    table = TextTable(str(path), lines, separator, False, skipped, header)
-    return replace(table, decimal_comma=_has_decimal_commas(table))
+    table = TextTable(str(path), lines, separator, False, skipped)
+    return replace(table, decimal_comma=_has_decimal_commas(table), names=names[-table.width :] if header else ())
 
 
 def cells_of(text: str, separator: str | None) -> list[str]:

@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 import phaselect
+from phaselect.base.array_files import TEXTS
 from phaselect.base.errors import InputError
 from phaselect.cli.console import check_writable, example, in_options, printed_warnings
 from phaselect.cli.exit_codes import NOT_RECOVERED, code_of
@@ -22,6 +23,10 @@ from phaselect.solvers.result_files import ENDINGS, WHOLE
 
 if TYPE_CHECKING:
     from phaselect import Instance, Result
+
+ANSWER, BEST = "x.csv", "x_best.csv"
+"""Where x goes if nothing is said: an answer, which is not to be lost, and the best so far, which may be replaced."""
+FLOAT64 = float(np.finfo(np.float64).eps)
 
 
 class Noise(click.ParamType[Any]):
@@ -109,7 +114,11 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option("--noise", type=Noise(), help="Variance of the noise on y, if any; auto to learn it.")
 @click.option("--counts", is_flag=True, help="y holds numbers of photons: their noise is known.")
 @click.option("--exact", is_flag=True, help="Take all digits of the numbers in two text files, fractions as 3/7 too.")
-@click.option("--rounding", type=float, default=0.0, help="Relative precision of rounded data: 1e-6 for six digits.")
+@click.option(
+    "--rounding",
+    type=float,
+    help="Relative precision of rounded data: 1e-6 for six digits; if left out, texts tell it by their digits.",
+)
 @click.option(
     "--prior",
     default="gaussian",
@@ -121,7 +130,7 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Where x goes (.csv, .npy, .mat), or the whole result (.npz, .json); x.csv beside FILE if left out.",
+    help="Where x goes (.csv, .npy, .mat), or the whole result (.npz, .json); else x.csv (x_best.csv) beside FILE.",
 )
 @click.pass_context
 def solve(
@@ -129,6 +138,7 @@ def solve(
     /,
     files: tuple[str, ...],
     exact: bool,
+    rounding: float | None,
     as_json: bool,
     quiet: bool,
     out: str | None,
@@ -140,47 +150,60 @@ def solve(
     .npy too). Texts may have a header, and commas, semicolons, tabs or spaces between numbers. A may be complex, in a
     text with numbers such as 1+2j: then so is x, and the signs are phases.
 
-    x is written to x.csv beside FILE, unless that exists, or to --out; with --json it is printed, and written only to
-    --out.
+    x is written to x.csv beside FILE, unless that exists, or to --out; what is no answer, the best so far, to
+    x_best.csv, which is replaced. With --json x is printed, and written only to --out.
 
     \b
     Exit code:
       0    recovered: certified if x is real, locally unique if complex;
            or estimated, from noisy data
       2    bad input
-      3    fits, but is not shown to be the only x that does, or is not
-      4    not recovered, or out of time; the best so far is written
-      130  interrupted by Ctrl-C, 143 by SIGTERM; the best so far is written
+      3    fits, but is not shown to be the only x that does, or is shown
+           not to be
+      4    not recovered, or out of time; x_best.csv is written
+      130  interrupted by Ctrl-C, 143 by SIGTERM; x_best.csv is written
     """
     if len(files) > 2:
         raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
-    problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact)
     destination = _destination(files, out, as_json)
+    with printed_warnings(quiet):
+        problem = phaselect.load(*files, exact=exact, rounding=rounding)
     result = _solve(problem, quiet=quiet, **options)
     if destination is not None:
+        destination = destination if out is not None or _is_answer(result) else destination.with_name(BEST)
         result.save(destination)
     if as_json:
         click.echo(result.to_json())
     elif not quiet:
-        _report(result, destination)
+        told = rounding is None and not exact and any(Path(name).suffix.lower() in TEXTS for name in files)
+        _report(result, destination, problem.rounding if told else 0.0)
     context.exit(code_of(result))
 
 
-def _destination(files: tuple[str, ...], out: str | None, as_json: bool) -> str | None:
-    """Where x goes; told before the work, not after, if it cannot."""
+def _is_answer(result: Result) -> bool:
+    """Is it more than the best so far?"""
+    return code_of(result) < NOT_RECOVERED
+
+
+def _destination(files: tuple[str, ...], out: str | None, as_json: bool) -> Path | None:
+    """Where an answer goes; told before the work, not after, if it cannot."""
     if out is not None:
         check_writable(out, *ENDINGS)
         if Path(out).resolve() in [Path(name).resolve() for name in files]:
             raise InputError(f"--out {out} would overwrite the data: give another name")
-        return out
+        return Path(out)
     if as_json:
         return None
-    path = Path(files[0]).parent / "x.csv"
+    path = Path(files[0]).parent / ANSWER
+    if not all(Path(name).exists() for name in files):
+        return path  # which is told next
     if path.exists():
         raise InputError(f"{path} is there already: say where x is to go, as --out other.csv (or {_others()})")
     if not os.access(path.parent, os.W_OK):
-        raise InputError(f"x.csv cannot be written beside {files[0]}: say where x is to go, as --out FILE")
-    return str(path)
+        raise InputError(f"{ANSWER} cannot be written beside {files[0]}: say where x is to go, as --out FILE")
+    if path.with_name(BEST).resolve() in [Path(name).resolve() for name in files]:
+        raise InputError(f"{BEST} is where the best so far may go: name the data otherwise, or say --out FILE")
+    return path
 
 
 def _others() -> str:
@@ -219,7 +242,8 @@ def _with_counts(problem: Instance, noise: Any) -> Instance:
     return replace(problem, y=y, noise=variance)
 
 
-def _report(result: Result, out: str | None) -> None:
+def _report(result: Result, out: Path | None, rounding: float) -> None:
+    """rounding: what texts tell of it by their digits."""
     lines = {
         "status": in_options(result.message),
         **_rival(result, out),
@@ -227,19 +251,20 @@ def _report(result: Result, out: str | None) -> None:
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",
         **_noise(result),
+        **({"rounding": f"{rounding:.1g}, from the digits in the files"} if rounding > FLOAT64 else {}),
         "seconds": f"{result.seconds:.2f}",
         **{name: f"{value:.6g}" for name, value in result.truth.items()},
-        "wrote": f"{out}{', the best so far' if code_of(result) >= NOT_RECOVERED else ''}",
+        "wrote": f"{out}{'' if _is_answer(result) else ', the best so far'}",
     }
     for name, text in lines.items():
         click.echo(f"{name:10}{text}")
 
 
-def _rival(result: Result, out: str | None) -> dict[str, str]:
+def _rival(result: Result, out: Path | None) -> dict[str, str]:
     """Another x that fits as well: it is in a file that holds the whole result."""
     if result.rival is None:
         return {}
-    kept = out is not None and Path(out).suffix.lower() in WHOLE
+    kept = out is not None and out.suffix.lower() in WHOLE
     return {"rival": f"in {out}" if kept else "found; --out result.npz writes it beside x"}
 
 

@@ -19,6 +19,8 @@ from phaselect.solvers.verdict import CERTIFIED_BELOW, Ended, Grade, Judged
 
 ROUNDED, AGREEING = 1e-6, 3
 """mse_y up to which rounding may be what is left, once so many attempts came to the same x."""
+TINY = 1e-300
+"""Less is nothing."""
 SAME_NEARLY, SAME_EXACTLY = 1e-2, 1e-3
 """Relative distance up to which two attempts came to the same x: where they fit nearly, and where they fit exactly."""
 LOOKS_ELSEWHERE = 2
@@ -159,9 +161,12 @@ class Seen:
     def reason(self, status: Status) -> str:
         """Why there is no certificate, or what speaks for noise."""
         if status is Status.INEXACT and self.best is not None:
+            left = self.best.judged.mse_y
+            enough = 10.0 ** np.ceil(np.log10(max(left, TINY)) / 2)
+            rounded = f"if data are rounded, give rounding={enough:.0e}, " if left < ROUNDED else ""
             return (
-                f"{self.best.judged.mse_y:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} "
-                'searches came to it; if data are rounded, give rounding=1e-6 or so, if noisy, noise="auto"'
+                f"{left:.1e} of the power of y is left, and {self.agreeing} of {self.attempts} "
+                f'searches came to it; {rounded}if noisy, noise="auto"'
             )
         told = status in (Status.UNCERTIFIED, Status.LOCALLY_UNIQUE)
         return self.best.judged.reason if told and self.best is not None else ""

@@ -32,7 +32,7 @@ class Status(Enum):
     LOCALLY_UNIQUE = "fits the data exactly, as no other x near by does; complex data have no certificate"
     UNCERTIFIED = "fits the data exactly; uniqueness not shown"
     AMBIGUOUS = "fits the data exactly, and so does another x, its rival"
-    INEXACT = "fits better than chance allows, but not exactly"
+    INEXACT = "fits nearly, but not to the precision of the numbers"
     NOT_RECOVERED = 'not recovered: try more time, another seed, or more measurements; if y is noisy, noise="auto"'
     TIME_LIMIT = "out of time before recovery: the best so far; try more time or more measurements"
     INTERRUPTED = "interrupted: the best so far"
