@@ -93,7 +93,7 @@ class TextTable:
         if not (FEWEST <= digits < FULL and 0 < size < inf):
             return 0.0
         decimals = max(-int(number.as_tuple().exponent) for number in found)
-        return 0.5 * max(10.0**-decimals / size, 10.0 ** (1 - digits))
+        return float(0.5 * max(10.0**-decimals / size, 10.0 ** (1 - digits)))
 
     @property
     def header(self) -> bool:

@@ -167,7 +167,7 @@ def solve(
         raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
     destination = _destination(files, out, as_json)
     with printed_warnings(quiet):
-        problem = phaselect.load(*files, exact=exact, rounding=rounding)
+        problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact, rounding=rounding)
     result = _solve(problem, quiet=quiet, **options)
     if destination is not None:
         destination = destination if out is not None or _is_answer(result) else destination.with_name(BEST)

@@ -17,9 +17,8 @@ from phaselect.base.text_tables import TextTable, read_text_table
 from phaselect.problem.all_digits import all_digits
 from phaselect.problem.instance import ARRAY_NAMES, IN_FULL, Instance
 
-COARSEST = 1e-6
-"""Precision that digits may tell: of coarser data, certificates of special matrices can be wrong; it is for the user to
-say."""
+COARSEST = 1e-3
+"""Precision that digits may tell: fewer may be all that there are."""
 NUMBERED = 5
 """Rows that are not counted by chance."""
 
@@ -41,10 +40,8 @@ def load(
     if exact:
         A, y = (table.texts() for table in _two_texts(path, y_path))
         return Instance.exact(A, y.ravel() if 1 in y.shape else y).with_rounding(rounding or 0.0)
-    if ending(path) in TEXTS and ending(y_path) in TEXTS:
-        A_table, y_table = _two_texts(path, y_path)
-    else:
-        A_table, y_table = _text(path), _text(y_path)
+    both = ending(path) in TEXTS and ending(y_path) in TEXTS
+    A_table, y_table = _two_texts(path, y_path) if both else (_text(path), _text(y_path))
     A = read_array(path, "A") if A_table is None else A_table.numbers()
     y = read_array(y_path, "y") if y_table is None else y_table.numbers()
     if y_table is not None:
