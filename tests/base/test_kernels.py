@@ -65,6 +65,7 @@ def test_without_a_place_for_a_cache(double, tmp_path, monkeypatch):
     assert double()(3) == 6
 
 
+@pytest.mark.slow
 def test_the_program_where_nothing_can_be_written(tmp_path):
     """The package in a folder without a place for caches, and no home."""
     package = tmp_path / "phaselect"

@@ -94,6 +94,7 @@ def test_spread_of_the_singular_values(table_of, monkeypatch):
     assert len(draw("spectrum_design", table).axes) == 2
 
 
+@pytest.mark.slow
 def test_what_a_prior_is_worth(table_of, monkeypatch):
     """Sparse signals need fewer measurements, the fewer the sparser, in theory and in runs."""
     monkeypatch.setattr(priors, "critical_alpha", lambda prior, tolerance: 0.5 + 0.8 * prior.density)

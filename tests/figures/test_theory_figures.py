@@ -185,6 +185,7 @@ def test_histograms_agree_with_the_density(tables):
     assert dips[0] > dips[1] > dips[2]  # right signs leave the small gaps as mu or lam grow
 
 
+@pytest.mark.slow
 def test_regulariser_table(tables):
     table = tables("regularisation")
     assert table.values("panel") == ["a", "b", "c", "d"]
