@@ -276,7 +276,7 @@ def test_rounded_data_are_said_to_be(tmp_path):
     assert "from the digits" not in done.stdout
 
 
-@pytest.mark.parametrize("digits", [9, 12])
+@pytest.mark.parametrize("digits", [6, 9, 12])
 def test_texts_tell_their_own_precision(tmp_path, digits):
     """As a spreadsheet writes them, with decimal commas."""
     problem = phaselect.gaussian_instance(40, 1.5, seed=3)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phaselect import DataWarning, InputError, gaussian_instance, load
+from phaselect.base.text_tables import read_text_table
 
 GOOD_A = np.random.default_rng(0).standard_normal((4, 3))
 GOOD_Y = np.ones(4)
@@ -154,3 +155,20 @@ def test_a_damaged_archive_never_does_more_than_an_input_error(tmp_path_factory,
         load(path)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("decimals", [4, 8, 12])
+def test_decimals_tell_half_a_unit_of_the_last(tmp_path, decimals):
+    """Or somewhat more: as many significant digits could be what numbers have in common."""
+    values = 3 * np.random.default_rng(decimals).standard_normal(400)
+    path = tmp_path / "y.csv"
+    path.write_text("\n".join(f"{value:.{decimals}f}" for value in values))
+    expected = 0.5 * 10.0**-decimals / np.sqrt(np.mean(values**2))
+    assert 0.999 * expected < read_text_table(path).precision() < 10 * expected
+
+
+@pytest.mark.parametrize("text", ["1\n20\n300", "0.25\n0.5\n0.75", "0.1234567890123456\n0.9876543210987654"])
+def test_what_is_not_seen_to_be_rounded_is_not(tmp_path, text):
+    """Whole numbers, few digits that may be all, and those of float64."""
+    (tmp_path / "y.csv").write_text(text)
+    assert read_text_table(tmp_path / "y.csv").precision() == 0
