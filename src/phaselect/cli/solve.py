@@ -109,7 +109,9 @@ def _parameter(given: str) -> tuple[str, float]:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("--device", type=click.Choice(["gpu", "cpu"]), help="Put A there, as JAX arrays, and solve there.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), help="Precision of A there; float32 by default.")
-@click.option("--time-limit", type=float, help="Seconds after which the best so far is returned.")
+@click.option(
+    "--time-limit", type=float, help="Search for so many seconds, past where it would give up; then the best so far."
+)
 @click.option("--real", is_flag=True, help="x is real, though A is complex: then half as many measurements do.")
 @click.option("--noise", type=Noise(), help="Variance of the noise on y, if any; auto to learn it.")
 @click.option("--counts", is_flag=True, help="y holds numbers of photons: their noise is known.")
@@ -269,8 +271,9 @@ def _rival(result: Result, out: Path | None) -> dict[str, str]:
 
 
 def _certified(result: Result) -> str:
-    """What the certificate rests on; impostors are counted only among signs."""
-    counted = "" if np.isnan(result.log10_impostors) else f" (log10 impostors {result.log10_impostors:.1f})"
+    """What the certificate rests on; impostors are counted only among signs, and where none was found."""
+    told = not np.isnan(result.log10_impostors) and result.rival is None
+    counted = f" (log10 impostors {result.log10_impostors:.1f})" if told else ""
     return f"{result.certificate or 'no'}{counted}"
 
 

@@ -65,9 +65,8 @@ def recover_photograph(
     photograph = _checked(photograph)
     patterns = ENOUGH[real] if patterns is None else patterns
     if not is_count(patterns, FEWEST):
-        raise InputError(
-            f"patterns = {shortened(patterns)}: give {FEWEST} or more; complex light needs {ENOUGH[False]}"
-        )
+        more = "" if real else f"; complex light needs {ENOUGH[False]}"
+        raise InputError(f"patterns = {shortened(patterns)}: give {FEWEST} or more{more}")
     seed = check_seed(seed)
     A = coded_diffraction(photograph.shape, patterns, seed, masks)
     light: NDArray[Any] = photograph if real else photograph * wave_front(*photograph.shape)
