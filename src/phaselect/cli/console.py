@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import sys
@@ -132,20 +131,14 @@ def emit(columns: Mapping[str, NDArray[Any]], out: str | None, as_json: bool = F
         Table(dict(columns)).save(out)
         click.echo(f"wrote {out}: {len(next(iter(columns.values())))} rows, {len(columns)} columns", err=True)
     if as_json:
-        click.echo(json.dumps({name: [plain(value) for value in column] for name, column in columns.items()}))
+        from phaselect.solvers.result_files import plain
+
+        click.echo(json.dumps(plain(dict(columns))))
     elif out is None:
         cells = [[name, *map(_shown, column)] for name, column in columns.items()]
         widths = [max(map(len, column)) for column in cells]
         for row in zip(*cells, strict=True):
             click.echo("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def plain(value: Any) -> Any:
-    """A number, string or truth value for JSON, which has no infinity: "inf", and None for what is undefined."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
 
 
 def _shown(value: Any) -> str:
