@@ -14,6 +14,8 @@ import psutil
 import pytest
 
 from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status, ensembles
+from phaselect.backends.jax import devices
+from phaselect.base.errors import DeviceLost
 from phaselect.experiments import packing
 from phaselect.experiments.executors import Dask, InProcess, Processes
 from phaselect.experiments.grid import Grid, Task
@@ -312,7 +314,7 @@ def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
 AMP_GRID = Grid(("amp",), (30,), (4.0,), instances=8)
 
 
-def one_by_one(solver, problems, schedule, *, seeds, device):
+def one_by_one(solver, problems, schedule, *, seeds, device, dtype):
     """What a batch comes to, without JAX, which takes its time to compile."""
     return [solver.run(problem, schedule, seed=seed) for problem, seed in zip(problems, seeds, strict=True)]
 
@@ -328,6 +330,26 @@ def test_batches_on_a_device_fill_the_same_store(tmp_path, monkeypatch, batch):
     assert rows["device"].tolist() == [""] * 4 + ["cpu"] * 4
     assert np.sum(rows["status"] == "RECOVERED") >= 7
     assert run_sweep([AMP_GRID], path, InProcess()) == (8, 8, 0, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("n", "alpha", "dtype"),
+    [
+        (50, 1.04, "float64"),
+        (400, 1.04, "float64"),
+        (50, 1.08, "float32"),
+        (400, 1.06, "float32"),
+        (100, 2.0, "float32"),
+    ],
+)
+def test_batches_have_the_digits_that_their_instances_need(n, alpha, dtype, monkeypatch):
+    """24 binary digits of each measurement beyond N have to tell M signs: (M - N) * 24 > M, and some to spare."""
+    assert (24 * (round(alpha * n) - n) > 1.1 * alpha * n) == (dtype == "float32")
+    asked = []
+    monkeypatch.setattr(AMP, "run_batch", lambda *arguments, dtype, **options: asked.append(dtype) or [])
+    with pytest.raises(ValueError, match="zip"):
+        run_on_device([Task.of("amp", n, alpha, seed=0)], "cpu")
+    assert asked == [dtype]
 
 
 def test_batches_say_what_they_cannot_do(tmp_path):
@@ -364,6 +386,24 @@ def test_a_batch_that_fails_is_rows_that_say_so(tmp_path, monkeypatch):
     assert run_sweep([replace(AMP_GRID, instances=2)], path, packing=Batches("cpu")) == (2, 0, 2, 2, "")
     with Store(path, read_only=True) as store:
         assert "needs 9 GiB" in next(iter(store.failures().values()))
+
+
+def test_a_device_that_is_lost_ends_the_sweep_and_no_run_is_blamed(tmp_path, monkeypatch):
+    """The first batch is done; in the second the device breaks, and would fail every other."""
+    begun = []
+
+    def breaks(*arguments, **options):
+        begun.append(arguments)
+        if len(begun) == 1:
+            return one_by_one(*arguments, **options)
+        monkeypatch.setattr(devices, "pick", lambda kind: 1 / 0)
+        raise RuntimeError("an illegal memory access was encountered")
+
+    monkeypatch.setattr(AMP, "run_batch", breaks)
+    path = tmp_path / "runs.db"
+    with pytest.raises(DeviceLost, match="the cpu does not answer any more, after RuntimeError: rows done so far"):
+        run_sweep([AMP_GRID], path, packing=Batches("cpu", size=2))
+    assert (len(begun), rows_in(path)) == (2, 2)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.grid import preset
 from phaselect.experiments.limits import NO_FIT
 from phaselect.experiments.success import wilson
-from phaselect.figures.rate_and_size import JOINT
+from phaselect.figures.rate_and_size import NO_RATES
 from phaselect.report.ledger import Conclusion
 from phaselect.report.solver_claims import hard_below_bayes
 from tests.report.handmade import table
@@ -74,8 +74,8 @@ def fixed(hits, fast, slow, alpha=1.13):
 
 def joint(product, limit=None, doubt="", width=0.02):
     """Of large instances and slow anneals."""
-    theory = {"kind": "theory", "product": product, "value": 1.584, "low": NAN, "high": NAN, "doubt": ""}
-    numbers = dict.fromkeys((*JOINT, "chi2", "dof"), 1.0)
+    theory = {"kind": "theory", "n": 0, "product": product, "value": 1.584, "low": NAN, "high": NAN, "doubt": ""}
+    numbers = NO_RATES | dict.fromkeys(("chi2", "dof", "amplitude", "exponent"), 1.0)
     found = theory | {"kind": "joint", "value": limit, "doubt": doubt}
     bounds = {} if limit is None else {"low": limit - width / 2, "high": limit + width / 2}
     rows = [theory | numbers] + ([] if limit is None else [found | bounds | numbers])

@@ -22,5 +22,9 @@ class TooLarge(InputError):
     """There is not enough memory for this."""
 
 
+class DeviceLost(InputError):
+    """A device has stopped to answer in this process, whatever it is asked."""
+
+
 class TheoryError(ArithmeticError):
     """A computation of the theory did not converge, so there is no answer; the message says where, in one line."""

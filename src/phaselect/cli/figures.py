@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +77,17 @@ def studio(
 @click.option("--out", required=True, help="The figure to write (.png, .pdf or .svg); with --all, a folder.")
 @click.option("--table", "table_out", type=click.Path(dir_okay=False), help="Also write the table to this .csv file.")
 @click.option("--from", "source", type=click.Path(), help="Draw this table (with --all: the tables in this folder).")
+@click.option("--onto", type=click.Path(), help="With --stored: go on from this table, whose runs count as well.")
 @studio_options
-def figure(name: str | None, every: bool, out: str, table_out: str | None, source: str | None, **options: Any) -> None:
+def figure(
+    name: str | None,
+    every: bool,
+    out: str,
+    table_out: str | None,
+    source: str | None,
+    onto: str | None,
+    **options: Any,
+) -> None:
     """Compute and draw a figure.
 
     Of the paper: complexity, branches, stabilities, regularisation, annealing, success_sa, success_amp,
@@ -94,13 +104,15 @@ def figure(name: str | None, every: bool, out: str, table_out: str | None, sourc
         raise InputError(f"give the name of a figure, or --all, not both; the figures are {', '.join(_names())}")
     if every and table_out is not None:
         raise InputError("--table goes with one figure; --all writes every table into the folder --out")
+    if onto is not None and (every or source is not None):
+        raise InputError("--onto goes with one figure, and not with --from")
     if every:
         write_all(out, source, options)
         return
     assert name is not None
     check_writable(out, *SUFFIXES)
     check_writable(table_out, ".csv")
-    table = one_table(name, source, options)
+    table = one_table(name, source, options, onto)
     save(draw(name, table), out)
     if table_out is not None:
         table.save(table_out)
@@ -127,15 +139,16 @@ def write_all(out: str, source: str | None, options: dict[str, Any]) -> dict[str
     return tables
 
 
-def one_table(name: str, source: str | None, options: dict[str, Any]) -> Table:
-    """The table of a figure: read from a file, or from the studio."""
+def one_table(name: str, source: str | None, options: dict[str, Any], onto: str | None = None) -> Table:
+    """The table of a figure: read from a file, or from the studio, there with an earlier one to go on from."""
     from phaselect.base.tables import load_table
 
     if source is not None:
         table = load_table(source)
     else:
+        earlier = None if onto is None else load_table(onto)
         with studio(name, **options) as work:
-            table = work.table(name)
+            table = replace(work, onto=earlier).table(name)
     if "caution" in table.provenance:
         click.echo(f"phaselect: {name}: {table.provenance['caution']}", err=True)
     return table

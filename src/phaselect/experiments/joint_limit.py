@@ -1,116 +1,138 @@
-"""alpha_50 against size and rate together: `alpha_50(N, tau) = a + b N^-c + d tau^-e`, with a for large and slow.
+"""alpha_50 against size and rate: `alpha_50(N, tau) = a_N + d tau^-e`, a level for each size and one law of rates.
 
-Where the sizes do not differ c is anything: then b = 0, and c infinite.
+a_N is what an ever slower anneal tends to at size N; the limit of these for large N is `limits.extrapolated`. No law
+in N is put into the first fit: all rates of a size are run on the same instances, so that what is easy or hard by
+chance is so at every rate, and would count against any such law as often as there are rates.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.limits import ENDS, IMPROBABLE, Interval, bad_fit, closed, misfit, with_replicates
+from phaselect.experiments.limits import (
+    ENDS,
+    UNKNOWN,
+    Interval,
+    Limit,
+    bad_fit,
+    closed,
+    extrapolated,
+    misfit,
+    with_replicates,
+)
 from phaselect.experiments.success import Array
 
 EXPONENTS = np.linspace(0.1, 1.5, 57)
-"""That the fit tries, of N and of tau: an end is a sign that another law holds, or that the data do not tell."""
-NO_TERM, HIDDEN = np.array([math.inf]), np.array([0.5])
-"""The exponent of N with which its term is zero; that of a term which may hide in the errors."""
-PARAMETERS, SIZE_PARAMETERS, FEWEST_RATES = 5, 2, 3
+"""That the fit tries, of tau: an end is a sign that another law holds, or that the data do not tell."""
+FEWEST_RATES = FEWEST_SIZES = 3
 
 
 class JointLimit(NamedTuple):
-    """The fit; doubt: why it says nothing of the limit, "" if it does. slower_than: tau of the fastest rate in it."""
+    """The fit; doubt: why it says nothing of the limit, "" if it does. slower_than: tau of the fastest rate in it.
 
-    limit: Interval
-    size_amplitude: float
-    size_exponent: float
+    levels: a_N by size. rate_doubt: why the law of rates says nothing of them. large: what they tend to with N.
+    """
+
+    levels: dict[int, Interval]
     rate_amplitude: float
     rate_exponent: float
-    chi2: float
-    dof: int
+    rate_chi2: float
+    rate_dof: int
+    rate_doubt: str
     slower_than: float
-    doubt: str
+    large: Limit
 
-    def at(self, n: Any, tau: Any) -> Any:
+    @property
+    def limit(self) -> Interval:
+        """Of large instances and slow anneals."""
+        return self.large.limit
+
+    @property
+    def doubt(self) -> str:
+        """Of it."""
+        return self.rate_doubt or self.large.doubt
+
+    def at(self, n: int, tau: Any) -> Any:
         """alpha_50 by the fit."""
-        by_size, by_rate = self.size_amplitude * n**-self.size_exponent, self.rate_amplitude * tau**-self.rate_exponent
-        return self.limit.value + by_size + by_rate
+        return self.levels[n].value + self.rate_amplitude * tau**-self.rate_exponent
 
     def __str__(self) -> str:
-        if self.doubt:
-            return f"none: {self.doubt}"
-        sizes = ", the same at all sizes" if math.isinf(self.size_exponent) else ""
-        return f"{self.limit}{sizes}, {misfit(self.chi2, self.dof)}, from {self.slower_than:.3g} sweeps per e-fold on"
+        if self.rate_doubt:
+            return f"none: {self.rate_doubt}"
+        levels = ", ".join(f"{level} (N = {n})" for n, level in self.levels.items())
+        law = f"tau^-{self.rate_exponent:.2f}, {misfit(self.rate_chi2, self.rate_dof)}"
+        return (
+            f"{levels} if ever slower ({law}, from {self.slower_than:.3g} sweeps per e-fold on); of these {self.large}"
+        )
 
 
 def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> JointLimit | None:
     """Weighted least squares over all sizes and rates whose alpha_50 is known; None for too few of them.
 
     Where the rates do not fit together, by chi^2, the fastest are left out, one after the other, as long as three are
-    left: the law is one for slow anneals. Where that leaves c open and a term in N does not improve chi^2,
-    alpha_50 is taken to be the same at all sizes. The 95 % interval is a bootstrap over the errors of the thresholds.
+    left: the law is one for slow anneals.
     """
     if not len(sizes) == len(rates) == len(found):
         raise InputError("joint_limit: give the size, the rate and alpha_50 of each curve")
     points, fit = closed(found, sizes, rates), None
     for slowest in np.unique(points[:, 1])[: 1 - FEWEST_RATES or None]:
         own = points[points[:, 1] >= slowest]
-        if len(np.unique(own[:, 0])) < 3 or len(own) < PARAMETERS:
+        if len(np.unique(own[:, 0])) < FEWEST_SIZES or len(np.unique(own[:, 1])) < FEWEST_RATES:
             break
-        fit = _fitted(own, EXPONENTS)
-        if fit.doubt and chdtrc(SIZE_PARAMETERS, (same := _same_at_all_sizes(own)).chi2 - fit.chi2) >= IMPROBABLE:
-            fit = same
-        if not bad_fit(fit.chi2, fit.dof):
+        fit = _fitted(own)
+        if not bad_fit(fit.rate_chi2, fit.rate_dof):
             break
     return fit
 
 
-def _same_at_all_sizes(points: Array) -> JointLimit:
-    """Without a term in N; the interval is at least as wide as with a term that may hide in the errors."""
-    fit, other = _fitted(points, NO_TERM), _fitted(points, HIDDEN)
-    low, high = np.minimum(fit.limit.low, other.limit.low), np.maximum(fit.limit.high, other.limit.high)
-    return fit._replace(limit=Interval(fit.limit.value, float(low), float(high)), doubt=fit.doubt or other.doubt)
-
-
-def _fitted(points: Array, of_n: Array) -> JointLimit:
-    """With these exponents of N to choose from."""
+def _fitted(points: Array) -> JointLimit:
+    """Errors of one size may be independent, or, since its rates share instances, all the same: intervals hold both."""
     n, tau, values, spread = points.T
-    fits = _fit(n, tau, with_replicates(values, spread), spread, of_n)
-    (a, b, d, c, e, chi2), free = fits[0].tolist(), {"N": 3, "tau": 4} if len(of_n) > 1 else {"tau": 4}
-    dof = n.size - PARAMETERS + (SIZE_PARAMETERS if math.isinf(c) else 0)
-    doubt = _doubt(chi2, dof, {name: np.percentile(fits[1:, column], ENDS) for name, column in free.items()})
-    bounds = (math.nan, math.nan) if doubt else np.percentile(fits[1:, 0], ENDS).tolist()
-    return JointLimit(Interval(a, *bounds), b, c, d, e, chi2, dof, float(tau.min()), doubt)
+    sizes, place = np.unique(n, return_inverse=True)
+    apart = with_replicates(values, spread)
+    together = values + spread * np.random.default_rng(0).standard_normal((len(apart), sizes.size))[:, place]
+    fits = [_fit(place, tau, rows, spread) for rows in (apart, np.vstack([values, together]))]
+    dof = n.size - sizes.size - 2
+    best = fits[0][0]
+    doubt = _doubt(best[-1], dof, np.percentile(np.vstack(fits)[:, -2], ENDS))
+    levels = {
+        int(size): Interval(float(best[k]), *(UNKNOWN[1:] if doubt else _widest(fit[1:, k] for fit in fits)))
+        for k, size in enumerate(sizes)
+    }
+    own_error = np.array([np.median(spread[n == size]) for size in sizes])
+    large = extrapolated(sizes, np.vstack([fit[:, : sizes.size] for fit in fits]), own_error)
+    amplitude, exponent, chi2 = best[-3:].tolist()
+    return JointLimit(levels, amplitude, exponent, chi2, dof, doubt, float(tau.min()), large)
 
 
-def _doubt(chi2: float, dof: int, exponents: dict[str, Array]) -> str:
+def _widest(samples: Any) -> tuple[float, float]:
+    """The outer ends of several 95 % intervals."""
+    ends = np.array([np.percentile(sample, ENDS) for sample in samples])
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
+
+
+def _doubt(chi2: float, dof: int, exponents: Array) -> str:
     if bad := bad_fit(chi2, dof):
         return bad
-    for name, (least, most) in exponents.items():
-        if least <= EXPONENTS[0] or most >= EXPONENTS[-1]:
-            return f"exponent of {name} not determined, {least:.2f} to {most:.2f}"
+    least, most = exponents
+    if least <= EXPONENTS[0] or most >= EXPONENTS[-1]:
+        return f"exponent of tau not determined, {least:.2f} to {most:.2f}"
     return ""
 
 
-def _fit(n: Array, tau: Array, values: Array, spread: Array, of_n: Array) -> Array:
-    """a, b, d, c, e and chi^2 of the best fit to each row of values: at given exponents a, b and d are linear.
+def _fit(place: Any, tau: Array, values: Array, spread: Array) -> Array:
+    """The levels, d, e and chi^2 of the best fit to each row of values: at a given e the others are linear.
 
     By a grid, not by scipy.optimize.curve_fit, as in `limits`: every row at once, and no minimum is only a local one.
     """
+    levels = place[:, None] == np.arange(place.max() + 1)
+    designs = np.stack([np.column_stack([levels, tau**-e]) / spread[:, None] for e in EXPONENTS])
     scaled, rows = (values / spread).T, np.arange(len(values))
-    best = np.full((len(values), 6), math.inf)
-    for c in of_n:
-        designs = np.stack([np.stack([np.ones_like(n), n**-c, tau**-e], axis=1) / spread[:, None] for e in EXPONENTS])
-        linear = np.linalg.pinv(designs) @ scaled
-        chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)
-        which = np.argmin(chi2, axis=0)
-        least = chi2[which, rows]
-        better = least < best[:, 5]
-        found = np.column_stack([linear[which, :, rows], np.full(len(rows), c), EXPONENTS[which], least])
-        best[better] = found[better]
-    return best
+    linear = np.linalg.pinv(designs) @ scaled
+    chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)
+    best = np.argmin(chi2, axis=0)
+    return np.column_stack([linear[best, :, rows], EXPONENTS[best], chi2[best, rows]])

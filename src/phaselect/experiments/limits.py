@@ -216,11 +216,16 @@ def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | No
     if len(points) < 3:
         return None
     n, values, spread = points.T
-    fits = _fit(n, with_replicates(values, spread), spread)
+    return extrapolated(n, with_replicates(values, spread), spread)
+
+
+def extrapolated(sizes: Array, values: Array, spread: Array) -> Limit:
+    """The fit a + b N^-c to the first row of values, which have these errors; the other rows tell how sure it is."""
+    fits, dof = _fit(sizes, values, spread), sizes.size - 3
     (a, b, c, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)
-    doubt = _doubt(chi2, n.size - 3, *ends[:, 2])
+    doubt = _doubt(chi2, dof, *ends[:, 2])
     bounds = (math.nan, math.nan) if doubt else ends[:, 0].tolist()
-    return Limit(Interval(a, *bounds), b, c, chi2, n.size - 3, doubt)
+    return Limit(Interval(a, *bounds), b, c, chi2, dof, doubt)
 
 
 def closed(found: Sequence[Interval], *places: Sequence[float]) -> Array:

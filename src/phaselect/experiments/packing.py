@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Protocol
 
 from phaselect.base.checks import is_count, shortened
-from phaselect.base.errors import InputError
+from phaselect.base.errors import DeviceLost, InputError
 from phaselect.experiments.grid import Task
 from phaselect.experiments.runs import Pack, run_on_device, run_pack
 from phaselect.experiments.store import FAILED, Row
@@ -166,6 +166,16 @@ class Batches:
         return max(1, min(self.size, int(self.host_bytes / each)))
 
     def run(self, pack: Pack) -> list[Row]:
-        """One batch at a time in a process: see `run_on_device`."""
+        """One batch at a time in a process: see `run_on_device`. A batch is not to blame for a device that is lost."""
         with _batch_running:
-            return run_on_device(pack, self.device)
+            try:
+                return run_on_device(pack, self.device)
+            except Exception as error:
+                from phaselect.backends.jax.devices import answers
+
+                if answers(self.device):
+                    raise
+                raise DeviceLost(
+                    f"the {self.device} does not answer any more, after {type(error).__name__}: rows done so far are "
+                    "kept; the same command goes on"
+                ) from error

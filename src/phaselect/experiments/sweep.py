@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phaselect.base.checks import check_seconds
+from phaselect.base.errors import DeviceLost
 from phaselect.base.tables import Columns, stack
 from phaselect.experiments.executors import Executor, InProcess, Processes
 from phaselect.experiments.grid import USUAL, Grid, all_tasks
@@ -96,6 +97,8 @@ def run_sweep(
 
         report()
         for pack, outcome in executor.outcomes(packing, packing.packs(missing, times), stop):
+            if isinstance(outcome, DeviceLost):
+                raise outcome
             rows = _rows(pack, outcome)
             open_store.add(rows)
             times.learn(rows)

@@ -21,11 +21,13 @@ class Context:
     scale: "small", minutes on a laptop, or "paper", the sizes of the paper.
     rows: the rows of the preset sweep of that name at this scale, computed where the store lacks them.
     progress: to be told the share done, from 0 to 1.
+    earlier: a table of the figure to go on from; what `rows` has of it counts no more than once.
     """
 
     scale: Scale
     rows: Callable[[str], Table]
     progress: Callable[[float], None] = lambda share: None
+    earlier: Table | None = None
 
 
 class FigureModule(Protocol):

@@ -26,6 +26,7 @@ from phaselect.experiments.revision import DIRTY, committed, git_revision, sourc
 from phaselect.experiments.store import FAILED, Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
+from phaselect.figures.earlier_table import check_earlier, runs_beside, with_runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,6 +75,7 @@ class Studio:
 
     scale: "small" or "paper". store: where the sweeps keep their runs. stored: take the runs that the store has, and
     compute none. executor: where runs happen (all cores if None). cache: folder of the tables of theory figures.
+    onto: an earlier table of the figure, whose runs count beside those of the store.
     """
 
     scale: Scale = "small"
@@ -83,10 +85,13 @@ class Studio:
     cache: Path | None = None
     progress: Callable[[float], None] = lambda share: None
     sweep_progress: Callable[[SweepProgress], None] | None = None
+    onto: Table | None = None
 
     def table(self, name: str) -> Table:
         """The table of a figure: from the cache if these very sources have computed it, or computed now."""
         module = figure_module(name)
+        if self.onto is not None:
+            check_earlier(self.onto, name, self.stored)
         cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{sources()}.csv"
         with contextlib.suppress(InputError):  # not there, or damaged: compute it
             table = load_table(cached)
@@ -98,7 +103,7 @@ class Studio:
             return swept[-1]
 
         began = time.perf_counter()
-        columns = module.compute(Context(self.scale, rows, self.progress))
+        columns = module.compute(Context(self.scale, rows, self.progress, self.onto))
         self.progress(1.0)
         provenance = {
             "figure": name,
@@ -108,10 +113,13 @@ class Studio:
             "date": datetime.now(UTC).date().isoformat(),
         }
         if swept:  # the store is their cache
-            revisions = np.unique(np.concatenate([part["revision"] for part in swept]))
+            before = {} if self.onto is None else self.onto.provenance
+            revisions = {it for part in swept for it in part["revision"].tolist()} | set(
+                before.get(REVISIONS, "").split()
+            )
             provenance["runs"] = ", ".join(part.provenance["runs"] for part in swept)
-            provenance["took"] = _times(swept)
-            provenance[REVISIONS] = " ".join(revisions)
+            provenance["took"] = _times(swept, before.get("took", ""))
+            provenance[REVISIONS] = " ".join(sorted(revisions - {""}))
             return Table(columns, with_caution(provenance)).rounded(DIGITS)
         provenance["took"] = f"{time.perf_counter() - began:.0f} s"
         table = Table(columns, with_caution(provenance)).rounded(DIGITS)
@@ -128,13 +136,18 @@ class Studio:
             raise KeyboardInterrupt(f": {path} keeps the runs that are done, and the same command goes on")
         with Store(path, read_only=True) as store:
             table = store.table()
-        keys = [task.key for task in all_tasks(grids)]
-        chosen = table.take(np.isin(table["key"], keys))
+        tasks = all_tasks(grids)
+        chosen, beside = table.take(np.isin(table["key"], [task.key for task in tasks])), 0
         crashed = int(np.sum(chosen["status"] == FAILED))
         if len(chosen) == crashed:
             but = f" but {crashed} that crashed" if crashed else ""
             raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}{but}")
-        runs = f"{len(chosen)} of the {len(keys)} of preset {preset_name}" + (f", {crashed} crashed" if crashed else "")
+        if self.onto is not None:
+            chosen = with_runs_of(self.onto, chosen, tasks)
+            beside = runs_beside(self.onto, chosen)
+            crashed = int(np.sum(chosen["status"] == FAILED))
+        runs = f"{len(chosen) + beside} of the {len(tasks)} of preset {preset_name}"
+        runs += f", {crashed} crashed" if crashed else ""
         return Table(chosen.columns, {"runs": runs})
 
 
@@ -158,10 +171,11 @@ def uncommitted(provenance: dict[str, str]) -> bool:
     return any(revision.endswith(DIRTY) for revision in revisions)
 
 
-def _times(swept: list[Table]) -> str:
-    """Seconds that runs took, those of one core and those of each device apart."""
-    total: dict[str, float] = {}
-    for part in swept:
+def _times(swept: list[Table], before: str) -> str:
+    """Seconds that runs took, those of one core and those of each device apart; before: the same of others."""
+    total = {device: float(seconds) for seconds, device in re.findall(r"(\d+) s of ([^,]+)", before)}
+    total = {device.replace("one core", ""): seconds for device, seconds in total.items()}
+    for part in (part.take(part["revision"] != "") for part in swept):
         for device, seconds in zip(part["device"].tolist(), part["seconds"].tolist(), strict=True):
             total[device] = total.get(device, 0.0) + (seconds if np.isfinite(seconds) else 0.0)
     return ", ".join(f"{seconds:.0f} s of {device or 'one core'}" for device, seconds in sorted(total.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.lattice_bits import unknowns_at
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.success_curves import BAYES, counts, ends
+from phaselect.figures.success_curves import BAYES, counts, ends, share_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +23,10 @@ CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
     "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these. Points at "
     "one N are moved apart a little. Lines: growth by a factor with every unknown, the likeliest by all runs at that "
-    "alpha, successes and failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice "
-    "with blocks of 40 rows recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) "
-    "The rate of that growth, in powers of two per unknown, against alpha, with its interval, and where the line "
-    "through the rates vanishes, once two of them are known."
+    "alpha, successes and failures alike, where its deviance is good. Bars at the "
+    "bottom: the N up to which a lattice with blocks of 40 rows recovers half from data in float64, with no copies at "
+    "all, by the rule of figure bits. (b) The rate of that growth, in powers of two per unknown, against alpha, with "
+    "its interval, and where the line through the rates vanishes, once two of them are known."
 )
 BITS, LATTICE = 52, 0.030
 """Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
@@ -34,8 +35,11 @@ SPREAD = 30.0
 
 
 def compute(context: Context) -> Columns:
-    """Copies, their growth, and where it ends, of the preset sweep."""
-    return stack(hard_phase_rows(context.rows("hard_phase")))
+    """Shares of the preset sweep, copies, their growth, and where it ends."""
+    rows = context.rows("hard_phase")
+    shares = share_rows(rows)
+    blank = {name: "" if np.asarray(column).dtype.kind == "U" else math.nan for name, column in shares.items()}
+    return stack([shares, *(blank | row for row in hard_phase_rows(rows))])
 
 
 def draw(table: Table) -> Figure:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.style import BARS, SKY, between, legend, letter, logarithmic, panels, with_bars
+from phaselect.base.style import BARS, GREY, SKY, between, legend, letter, logarithmic, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.joint_limit import JointLimit, joint_limit
-from phaselect.experiments.limits import BAYES_OPTIMAL, Interval
+from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, Interval, Limit
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import analyse, ends, size_looks
 from phaselect.solvers.registry import recipe
@@ -25,21 +25,28 @@ CAPTION = (
     "Simulated annealing of the signs, mu from 1 to 300 in steps of 10 %: alpha at which half of the random instances "
     "are recovered, with its 95 % interval, by how much it exceeds that from which theory has an anneal recover "
     "(subtracted), against the sweeps that it spends while mu grows by a factor of e, (a) at mu*lam = 1 and (b) at lam "
-    "= 0. What tends to the threshold of theory goes down without end. Lines: the fit a + b N^-c + d tau^-e, all sizes "
-    "and rates together, with b = 0 where a term in N improves nothing; drawn where chi^2 is good and the exponents "
-    "are determined. Its a is what large instances and slow anneals tend to. Points at one rate are moved apart a "
-    "little."
+    "= 0. What tends to the threshold of theory goes down without end. Lines: the fit a_N + d tau^-e, a level for each "
+    "size and one law of rates, to all but the fastest, drawn where chi^2 is good and e is determined. Hollow, at the "
+    "right: the levels a_N, what ever slower anneals tend to at each size, with their 95 % intervals. Band: the limit "
+    "of these for large N, where a + b N^-c fits and c is determined. Points at one rate are moved apart a little."
 )
 LEAST = 1e-3
 """Where the axis of what is in excess ends, at the latest."""
-JOINT = ("size_amplitude", "size_exponent", "rate_amplitude", "rate_exponent", "slower_than")
+RATES = ("rate_amplitude", "rate_exponent", "rate_chi2", "rate_dof", "rate_doubt", "slower_than")
+"""Columns of the fit over rates."""
+NO_RATES = dict.fromkeys(RATES, math.nan) | {"rate_dof": 0, "rate_doubt": ""}
+BEYOND = 6.0
+"""Where levels are drawn, over the slowest rate."""
 
 
 def compute(context: Context) -> Columns:
-    """What `analyse` says of the preset sweep, with the sweeps per e-fold, and a row "joint" for each product."""
-    found = Table(analyse(context.rows("rate_and_size")), {})
+    """What `analyse` says of the preset sweep, with the sweeps per e-fold, and for each product rows of its fit.
+
+    "slow": the level of each size. "joint": their limit (n = 0). "theory": where an infinitely slow anneal recovers.
+    """
+    found = Table(analyse(context.rows("rate_and_size"), context.earlier), {})
     found = Table(found.columns | {"tau": np.array([sweeps_per_e_fold(steps) for steps in found["steps"]])}, {})
-    return stack([found.columns | dict.fromkeys(JOINT, math.nan), *joint_rows(found)])
+    return stack([found.columns | NO_RATES, *joint_rows(found)])
 
 
 def sweeps_per_e_fold(steps: float) -> float:
@@ -55,14 +62,16 @@ def joint_rows(found: Table) -> Iterator[dict[str, Any]]:
         own = found.where(kind="threshold", product=product)
         halves = [Interval(*numbers) for numbers in zip(own["value"], own["low"], own["high"], strict=True)]
         fit = joint_limit(own["n"].tolist(), own["tau"].tolist(), halves)
-        empty = {name: column[0] for name, column in own.columns.items()} | dict.fromkeys(JOINT, math.nan)
-        blank = {"kind": "joint", "n": 0, "steps": math.nan, "tau": math.nan, "instances": 0}
+        empty = {name: column[0] for name, column in own.columns.items()} | NO_RATES | NO_FIT
+        blank = empty | {"n": 0, "steps": math.nan, "tau": math.nan, "instances": 0, "plan": ""}
         theory = BAYES_OPTIMAL if product else alpha_recovery(0.0)
-        yield empty | blank | {"kind": "theory", "value": theory, "low": math.nan, "high": math.nan}
+        yield blank | {"kind": "theory", "value": theory, "low": math.nan, "high": math.nan}
         if fit is not None:
-            bounds = dict(zip(("value", "low", "high"), fit.limit, strict=True))
-            rest = {name: getattr(fit, name) for name in (*JOINT, "chi2", "dof", "doubt")}
-            yield empty | blank | bounds | rest
+            rates = {name: getattr(fit, name) for name in RATES}
+            for n, level in fit.levels.items():
+                yield blank | rates | {"kind": "slow", "n": n} | level._asdict()
+            fitted = {name: getattr(fit.large, name) for name in NO_FIT}
+            yield blank | rates | fitted | {"kind": "joint"} | fit.limit._asdict()
 
 
 def fit_of(table: Table, product: float) -> JointLimit | None:
@@ -70,9 +79,14 @@ def fit_of(table: Table, product: float) -> JointLimit | None:
     own = table.where(kind="joint", product=product)
     if len(own) == 0:
         return None
-    limit = Interval(*(float(own[name][0]) for name in ("value", "low", "high")))
-    numbers = {name: own[name][0].item() for name in (*JOINT, "chi2", "dof", "doubt")}
-    return JointLimit(limit, **numbers)
+    large = Limit(_interval(own, 0), **{name: own[name][0].item() for name in NO_FIT})
+    slow = table.where(kind="slow", product=product)
+    levels = {int(n): _interval(slow, row) for row, n in enumerate(slow["n"])}
+    return JointLimit(levels, **{name: own[name][0].item() for name in RATES}, large=large)
+
+
+def _interval(rows: Table, row: int) -> Interval:
+    return Interval(*(float(rows[name][row]) for name in Interval._fields))
 
 
 def draw(table: Table) -> Figure:
@@ -97,15 +111,22 @@ def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[in
         at = middles.where(n=n)
         moved = at["tau"] * 1.6 ** between(place, len(sizes))
         with_bars(axes, moved, *(end - theory for end in ends(at)), ls="none", **look)
-        if fit is not None and not fit.doubt:
+        if fit is not None and not fit.rate_doubt and n in fit.levels:
             here = taus[taus >= fit.slower_than]
             axes.plot(here, fit.at(n, here) - theory, color=look["color"], lw=0.9)
+            at_last = BEYOND * taus[-1] * 1.6 ** between(place, len(sizes))
+            a_n, least, most = (np.array([max(LEAST, end - theory)]) for end in fit.levels[n])
+            hollow: dict[str, Any] = {"color": look["color"], "marker": look["marker"], "mfc": "white"}
+            with_bars(axes, np.array([at_last]), a_n, least, most, ls="none", **hollow)
+    if fit is not None and not fit.rate_doubt:
+        law = rf"$\tau^{{-{fit.rate_exponent:.2f}}}$, χ² = {fit.rate_chi2:.1f} / {fit.rate_dof}"
+        axes.plot([], [], "o-", color=GREY, mfc="white", lw=0.9, label=f"fit ({law}) and, hollow, what it tends to")
     if fit is not None and not fit.doubt:
         bounds = f"{fit.limit.value:.3f} [{fit.limit.low:.3f}, {fit.limit.high:.3f}]"
         low, high = (max(LEAST, end - theory) for end in (fit.limit.low, fit.limit.high))
         axes.axhspan(low, high, color=SKY, alpha=0.3, lw=0)
-        axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"limit of the fit (lines), {bounds}")
+        axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"for large $N$ {bounds}")
     axes.set(xlabel=r"sweeps per e-fold of $\mu$", ylabel=rf"half recovered, $\alpha_{{50}} - {theory:.3f}$")
-    axes.set_xlim(middles["tau"].min() / 3, 3 * middles["tau"].max())
+    axes.set_xlim(middles["tau"].min() / 3, 2.5 * BEYOND * middles["tau"].max())
     logarithmic(axes, "x", middles["tau"])
     logarithmic(axes, "y", middles["value"] - theory)

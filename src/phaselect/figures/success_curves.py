@@ -28,8 +28,10 @@ from phaselect.base.style import (
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import CURVE
 from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, alpha_50_table, limit_rows
+from phaselect.experiments.outcomes import outcomes
 from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.context import Context
+from phaselect.figures.earlier_table import curve_names, fuller_curves
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 HALF: dict[str, Any] = {"ms": 4.5, "mec": "black", "mew": 0.6, "zorder": 5}
 BAYES: dict[str, Any] = {"color": GREY, "ls": "--", "lw": 1.1}
 Looks = dict[int, dict[str, Any]]
+MEASURED = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
+TEXTS = ("outcomes", "doubt")
+"""Columns of `analyse`: what a share has beside its value; those that are words."""
 VARIANTS = {
     "sa-proposals": "$T_A$ in proposals",
     "sa-fixed": r"$\lambda = 0.005$",
@@ -64,30 +69,43 @@ def success_figure(solver: str, title: str, anneal: str, fixed: str, shared: str
     )
     return (
         caption,
-        lambda context: analyse(context.rows(solver)),
+        lambda context: analyse(context.rows(solver), context.earlier),
         lambda table: draw_success(table, solver, fixed, shared),
     )
 
 
-def analyse(rows: Table) -> Columns:
+def analyse(rows: Table, earlier: Table | None = None) -> Columns:
     """One table with three kinds of rows.
 
-    "share": successes at one alpha, `value` with its Wilson interval `low` to `high`, and the time of a run on one
-    core. "threshold": alpha_50 of a curve. "limit": its extrapolation to infinite N (n = 0) over the sizes of a
-    family, with amplitude, exponent, chi2, degrees of freedom and, where it says nothing of the limit, the doubt.
+    "share": successes at one alpha, `value` with its Wilson interval `low` to `high`, the time of a run on one core,
+    and which instances were recovered. "threshold": alpha_50 of a curve. "limit": its extrapolation to infinite N (n =
+    0) over the sizes of a family, with amplitude, exponent, chi2, degrees of freedom and, where it says nothing of the
+    limit, the doubt. earlier: a table, of whose curves those are kept that have more runs than there are rows of.
     """
-    shares, middles = success_table(timed_on_one_core(rows)), alpha_50_table(rows)
-    names = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
-    parts: list[dict[str, Any]] = [
-        {"kind": "share", **{name: shares[name] for name in (*CURVE, "alpha", *names)}}
-        | {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
-        | {"instances": shares["trials"]}
-        | NO_FIT,
+    kept = None if earlier is None else fuller_curves(earlier, rows)
+    rows = rows if kept is None else rows.take(~np.isin(curve_names(rows), curve_names(kept)))
+    shares, middles = share_rows(rows), alpha_50_table(rows)
+    thresholds = (
         {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", *NO_FIT)}
-        | {"value": middles["alpha_50"], "alpha": math.nan}
-        | dict.fromkeys(names, math.nan),
-    ]
-    return stack({name: part[name] for name in parts[0]} for part in parts)
+        | {"value": middles["alpha_50"], "alpha": math.nan, "outcomes": ""}
+        | dict.fromkeys(MEASURED, math.nan)
+    )
+    found = Table(stack({name: part[name] for name in shares} for part in (shares, thresholds)))
+    if kept is None:
+        return found.columns
+    blank = {name: "" if name in TEXTS else math.nan for name in found.columns if name not in kept}
+    return refitted(Table(stack([found.columns, kept.columns | blank]))).columns
+
+
+def share_rows(rows: Table) -> dict[str, Any]:
+    """The rows "share" of such a table."""
+    shares = success_table(timed_on_one_core(rows))
+    return (
+        {"kind": "share", **{name: shares[name] for name in (*CURVE, "alpha", *MEASURED)}}
+        | {"value": shares["p"], "low": shares["p_low"], "high": shares["p_high"]}
+        | {"instances": shares["trials"], "outcomes": np.array(outcomes(rows))}
+        | NO_FIT
+    )
 
 
 def refitted(table: Table) -> Table:

@@ -1,0 +1,109 @@
+"""A figure that goes on from an earlier table has the numbers of one store with all runs."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from phaselect import InputError
+from phaselect.base.tables import Table
+from phaselect.cli.main import main
+from phaselect.experiments.grid import all_tasks, preset
+from phaselect.experiments.runs import _row
+from phaselect.experiments.store import Store
+from phaselect.figures.gallery import Studio
+
+PRESETS = {"success_langevin": "langevin", "hard_phase": "hard_phase", "rate_and_size": "rate_and_size"}
+
+
+def store_of(path, tasks, seconds=1.0):
+    """Runs that are made up: whether one succeeds depends on its task alone."""
+    rows = []
+    for task in tasks:
+        middle = 1.3 + 2.0 / task.n - 0.02 * np.log2(dict(task.options).get("replicas", 1.0))
+        good = np.random.default_rng([task.seed, task.n]).normal(0, 0.1) < task.alpha - middle
+        found = {"status": "RECOVERED" if good else "NOT_RECOVERED", "m": float(good), "mse_y": 1.0 - good}
+        rows.append(_row(task) | found | {"seconds": seconds})
+    with Store(path) as store:
+        store.add(rows)
+    return path
+
+
+def assert_same(one, two):
+    assert one.keys() == two.keys()
+    for name, column in one.items():
+        np.testing.assert_array_equal(column, two[name], err_msg=name)
+
+
+def ordered(table):
+    """With rows in an order of their own: those of another store come later."""
+    texts = [repr(row) for row in zip(*(column.tolist() for column in table.columns.values()), strict=True)]
+    return table.take(np.argsort(texts))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_two_halves_make_a_whole(name, tmp_path):
+    """The second half has some runs of the first one too: they count once."""
+    tasks = all_tasks(preset(PRESETS[name], "small"))
+    first = store_of(tmp_path / "first.db", [task for task in tasks if task.seed % 2])
+    second = store_of(tmp_path / "second.db", [task for task in tasks if task.seed % 2 == 0 or task.seed == 1])
+    whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table(name)
+    earlier = Studio(store=first, stored=True).table(name)
+    joined = Studio(store=second, stored=True, onto=earlier).table(name)
+    assert_same(ordered(joined), ordered(whole))
+    assert joined.provenance["runs"] == whole.provenance["runs"]
+    assert earlier.provenance["runs"] != whole.provenance["runs"]
+    shares = joined.where(kind="share")
+    assert float(joined.provenance["took"].split()[0]) == shares["trials"].sum() + sum(task.seed == 1 for task in tasks)
+
+
+def without_outcomes(table):
+    return Table({name: it for name, it in table.items() if name != "outcomes"}, table.provenance)
+
+
+def test_curves_of_tables_that_do_not_name_instances_are_kept_whole(tmp_path):
+    """Unless the store has as many runs: N = 100 comes from the table, N = 200 from the store."""
+    tasks = all_tasks(preset("langevin", "small"))
+    small, large = ([task for task in tasks if task.n == n] for n in (100, 200))
+    some = [task for task in small if task.seed < 2]
+    whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("success_langevin")
+    first = store_of(tmp_path / "first.db", small + [task for task in large if task.seed < 2])
+    earlier = without_outcomes(Studio(store=first, stored=True).table("success_langevin"))
+    second = store_of(tmp_path / "second.db", large + some)
+    joined = Studio(store=second, stored=True, onto=earlier).table("success_langevin")
+    assert_same(*(ordered(without_outcomes(table)) for table in (joined, whole)))
+    assert joined.provenance["runs"] == whole.provenance["runs"]
+    assert set(joined.where(kind="share", n=100)["outcomes"]) == {""}
+
+
+def test_what_cannot_be_gone_on_from(tmp_path):
+    tasks = all_tasks(preset("hard_phase", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks), stored=True)
+    table = studio.table("hard_phase")
+
+    def onto(earlier, name="hard_phase", stored=True):
+        return Studio(store=studio.store, stored=stored, onto=earlier).table(name)
+
+    with pytest.raises(InputError, match="does not say which instances"):
+        onto(without_outcomes(table))
+    with pytest.raises(InputError, match="no table of figure rate_and_size"):
+        onto(table, "rate_and_size")
+    with pytest.raises(InputError, match="not complexity"):
+        onto(table, "complexity")
+    with pytest.raises(InputError, match="goes with --stored"):
+        onto(table, stored=False)
+    other = np.where(table["kind"] == "share", "plan-of-old", table["plan"])
+    with pytest.raises(InputError, match="other settings than those of today, plan-of-old"):
+        onto(Table(table.columns | {"plan": other}, table.provenance))
+
+
+def test_on_the_command_line(tmp_path):
+    tasks = all_tasks(preset("hard_phase", "small"))
+    first, second = (store_of(tmp_path / f"{k}.db", [task for task in tasks if task.seed % 2 == k]) for k in (0, 1))
+    Studio(store=first, stored=True).table("hard_phase").save(tmp_path / "t.csv")
+    command = ["figure", "hard_phase", "--store", str(second), "--stored", "--onto", str(tmp_path / "t.csv")]
+    done = CliRunner().invoke(main, [*command, "--out", str(tmp_path / "f.png"), "--table", str(tmp_path / "u.csv")])
+    assert done.exit_code == 0, done.output
+    assert f"# runs: {len(tasks)} of the {len(tasks)} of preset hard_phase" in (tmp_path / "u.csv").read_text()
+    wrong = CliRunner().invoke(main, [*command[:1], "--all", *command[2:], "--out", str(tmp_path / "all")])
+    assert wrong.exit_code == 2
+    assert "--onto goes with one figure" in wrong.output
