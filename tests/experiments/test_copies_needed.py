@@ -10,11 +10,11 @@ from phaselect.experiments.limits import Interval
 REPLICAS = 2.0 ** np.arange(2, 14, 2)
 
 
-def runs(n, alpha, middle, instances=100, slope=1.0):
-    """Runs of which half succeed with 2^middle copies."""
+def runs(n, alpha, middle, instances=100, power=6.0):
+    """Runs of which half succeed with 2^middle copies; their odds are this power of log2(copies) over the middle."""
     rng = np.random.default_rng([n, int(1000 * alpha)])
     copies, seeds = (it.ravel() for it in np.meshgrid(REPLICAS, np.arange(instances)))
-    good = rng.random(copies.size) < 1 / (1 + np.exp(-slope * (np.log2(copies) - middle)))
+    good = rng.random(copies.size) < 1 / (1 + (np.log2(copies) / middle) ** -power)
     columns = {"n": n, "alpha": alpha, "replicas": copies, "seed": seeds, "status": "SCHEDULE_DONE"}
     return columns | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)}
 
@@ -22,7 +22,7 @@ def runs(n, alpha, middle, instances=100, slope=1.0):
 def test_copies():
     found = copies_50(Table(stack([runs(50, 1.1, 6.5)]), {}))
     assert found.low < 6.5 < found.high
-    assert found.high - found.low < 0.6
+    assert found.high - found.low < 0.8  # four standard errors of 0.15 are 0.6 by Fisher; a bootstrap is a little wider
     never = copies_50(Table(stack([runs(50, 1.1, 40.0)]), {}))
     assert (never.low, never.high) == (12.0, np.inf)
 
@@ -60,7 +60,7 @@ def test_the_law_of_growth_is_told():
 
 
 def test_steps_may_be_sharper_for_larger_sizes():
-    parts = [runs(n, 1.1, exponential(n), slope=n / 100) for n in SIZES]
+    parts = [runs(n, 1.1, exponential(n), power=6 * n / 100) for n in SIZES]
     assert not growth(Table(stack(parts), {}))[0]["exponential"].doubt
 
 

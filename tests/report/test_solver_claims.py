@@ -78,7 +78,8 @@ def joint(product, limit=None, doubt="", width=0.02):
     numbers = NO_RATES | dict.fromkeys(("chi2", "dof", "amplitude", "exponent"), 1.0)
     found = theory | {"kind": "joint", "value": limit, "doubt": doubt}
     bounds = {} if limit is None else {"low": limit - width / 2, "high": limit + width / 2}
-    rows = [theory | numbers] + ([] if limit is None else [found | bounds | numbers])
+    level = found | {"kind": "slow", "n": 3200}
+    rows = [theory | numbers] + ([] if limit is None else [row | bounds | numbers for row in (found, level)])
     return {"rate_and_size": table(*rows)}
 
 
@@ -107,7 +108,7 @@ def simulated(middle, instances):
     for grid in preset("hard_phase", "paper"):
         lines = np.meshgrid(grid.n, grid.alpha, grid.options["replicas"], range(min(grid.instances, instances)))
         n, alpha, copies, seeds = (line.ravel() for line in lines)
-        good = rng.random(n.size) < expit((np.log2(copies) - middle(n, alpha)) / 2)
+        good = rng.random(n.size) < expit(3 * np.log(np.log2(copies) / middle(n, alpha)))
         runs = {"n": n, "alpha": alpha, "seed": seeds, "replicas": copies, "status": "SCHEDULE_DONE"}
         parts.append(runs | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)})
     return {"hard_phase": table(*hard_phase_rows(table(*parts)))}

@@ -1,4 +1,8 @@
-"""Copies that population annealing needs for half of the instances, and how that number grows with N."""
+"""Copies that population annealing needs for half of the instances, and how that number grows with N.
+
+Success grows slowly with the number of copies, two or more: its odds are a power of `log2(copies)` over what half of
+the instances need. (A step in log2(copies) itself does not fit: twice the logarithm helps less and less.)
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,8 @@ LAWS: dict[str, Callable[[Array], Array]] = {"exponential": lambda n: n, "power"
 """What the logarithm of the number of copies is linear in."""
 PARAMETERS, FEWEST_SIZES = 4, 3
 """Of a fit; a line through two sizes is no law."""
+FEWEST_POWERS = 0.1
+"""log2 of copies that a law may come down to."""
 
 
 class Growth(NamedTuple):
@@ -62,14 +68,15 @@ class Cells(NamedTuple):
 
 def copies_50(rows: Table) -> Interval:
     """log2 of the copies with which half of the runs succeed, at one N and alpha."""
-    return half_point(rows, lambda runs: np.log2(runs["replicas"]), least=0.0).interval
+    found = half_point(rows, lambda runs: np.log2(np.log2(runs["replicas"])), least=-math.inf).interval
+    return Interval(*np.exp2(found).tolist())
 
 
 def growth(rows: Table) -> tuple[dict[str, Growth], Interval] | None:
     """By each law, from all runs at one alpha, and by how much the deviance of the power exceeds the exponential's.
 
-    The share of successes is a logistic step in log2(copies) around the law, with a slope that is a power of N, fitted
-    by maximum likelihood: sizes that no population solves, or every one, count for what they say. chi2 is the deviance
+    The odds of success are a power of log2(copies) over the law, one that is itself a power of N, fitted by maximum
+    likelihood: sizes that no population solves, or every one, count for what they say. chi2 is the deviance
     from shares that are free at every size and number of copies; the intervals are a bootstrap over instances. None
     for one size, or where success does not vary.
     """
@@ -110,13 +117,13 @@ def _steps(x: Array, cells: Cells, weights: Array) -> tuple[Array, Array, Array]
     hits, trials, y = weights @ cells.hits, weights @ cells.trials, cells.log2_copies
     centre, unit = x.mean(), x.std()
     place, size = (x - centre) / unit, np.log(cells.n / cells.n.mean())
-    start = np.array([y.mean(), 0.0, -np.log(y.std() or 1.0), 0.0])
+    start = np.array([y.mean(), 0.0, 0.7, 0.0])  # odds that grow like the square of log2(copies)
     prior = np.diag([(STEEPEST * y.max()) ** -2, (STEEPEST * y.max()) ** -2, 1.0, 1.0])
     fits = np.tile(start, (len(weights), 1))
     for _ in range(100):
-        slopes, field = _step(fits, place, size, y)
+        pull, field = _step(fits, place, size, y)
         share = expit(field)
-        along = np.stack([-slopes, -slopes * place, field, field * size], axis=2)
+        along = np.stack([-pull, -pull * place, field, field * size], axis=2)
         uphill = np.einsum("rc,rci->ri", hits - trials * share, along) - (fits - start) @ prior
         curvature = np.swapaxes(along * (trials * share * (1 - share))[..., None], 1, 2) @ along + prior
         step = np.linalg.solve(curvature, uphill[..., None])[..., 0]
@@ -130,10 +137,10 @@ def _steps(x: Array, cells: Cells, weights: Array) -> tuple[Array, Array, Array]
 
 
 def _step(fits: Array, place: Array, size: Array, y: Array) -> tuple[Array, Array]:
-    """Slopes, and the logarithm of the odds of success."""
+    """How much the logarithm of the odds falls with every power of 2 more that half of them need; that logarithm."""
     level, rate, slope, power = (column[:, None] for column in fits.T)
-    slopes = np.exp(slope + power * size)
-    return slopes, slopes * (y - level - rate * place)
+    slopes, half = np.exp(slope + power * size), np.maximum(level + rate * place, FEWEST_POWERS)
+    return slopes / half, slopes * np.log(y / half)
 
 
 def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing | None:
