@@ -177,6 +177,7 @@ def test_every_status_has_an_exit_code():
         ([*TOEPLITZ, "--parameter", "rho", "--out", "never.npz"], "give a name and a number, as rho=0.5"),
         ([*TOEPLITZ, "--parameter", "seed=1", "--out", "never.npz"], "ensemble toeplitz has rho"),
         (["demo", "--out", "never.docx"], "name the file .png or .pdf or .svg"),
+        (["demo", "--alpha", 0.9, "--out", "never.png"], "has to exceed 1: give a larger --alpha\n"),
         (["generate", "--n", 10, "--alpha", 1.5, "--out", "never.txt"], "name the file .npz"),
         (["solve", "inst.npz", "--solver", "magic"], "Invalid value"),
         (["slove"], "No such command 'slove'. Did you mean 'solve'?"),
