@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.io import savemat
 
@@ -107,6 +108,31 @@ def test_a_user_s_own_files(folder):
     assert done.returncode == 0
     assert "recovered" in done.stdout
     assert "mse_x" not in done.stdout
+
+
+@pytest.mark.parametrize("noise", [[], ["--noise", "1e-6"]])
+def test_names_of_columns_are_those_of_entries_of_x(tmp_path, noise):
+    names = ["Länge", "# of x", "a, b", 'say "yes"', "U_1", "% x"]
+    problem = phaselect.gaussian_instance(6, 3.0, seed=0)
+    pd.DataFrame(problem.A, columns=names).to_csv(tmp_path / "A.csv", sep=";")
+    np.savetxt(tmp_path / "y.csv", problem.y)
+    done = run("solve", "A.csv", "y.csv", *noise, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    frame = pd.read_csv(tmp_path / "x.csv", index_col=0)
+    assert list(frame.index) == names
+    assert list(frame.columns) == (["x", "x_std"] if noise else ["x"])
+    np.testing.assert_allclose(np.abs(problem.A @ frame["x"]), problem.y, atol=1e-2 if noise else 1e-12)
+    np.testing.assert_array_equal(read_array(tmp_path / "x.csv"), frame.to_numpy())  # and so do we
+
+
+@pytest.mark.parametrize("header", ["", "0,1,2,3,4,5\n", ",,,,,\n"])
+def test_without_names_x_stands_alone(tmp_path, header):
+    problem = phaselect.gaussian_instance(6, 3.0, seed=0)
+    rows = "".join(",".join(map(repr, row)) + "\n" for row in problem.A.tolist())
+    (tmp_path / "A.csv").write_text(header + rows)
+    np.savetxt(tmp_path / "y.csv", problem.y)
+    assert run("solve", "A.csv", "y.csv", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "x.csv").read_text().splitlines()[0] == "x"
 
 
 def test_x_is_written_beside_the_first_file_unless_something_is_there(folder, tmp_path, monkeypatch):

@@ -165,15 +165,17 @@ def solve(
       4    not recovered, or out of time; x_best.csv is written
       130  interrupted by Ctrl-C, 143 by SIGTERM; x_best.csv is written
     """
+    from phaselect.problem.data_files import load_named
+
     if len(files) > 2:
         raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
     destination = _destination(files, out, as_json)
     with printed_warnings(quiet):
-        problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact, rounding=rounding)
+        problem, names = load_named(files[0], files[1] if len(files) == 2 else None, exact, rounding)
     result = _solve(problem, quiet=quiet, **options)
     if destination is not None:
         destination = destination if out is not None or _is_answer(result) else destination.with_name(BEST)
-        result.save(destination)
+        result.save(destination, names)
     if as_json:
         click.echo(result.to_json())
     elif not quiet:

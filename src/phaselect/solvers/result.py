@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
+from phaselect.base.errors import InputError
 from phaselect.base.files import reading
 from phaselect.base.tables import Table, frame
 from phaselect.problem.schedule import Schedule
@@ -134,13 +135,15 @@ class Result:
         more = self.reason if self.certificate is None else MEANING[self.certificate]
         return f"{self.status.value}{': ' if more else ''}{more}"
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, names: Sequence[str] = ()) -> None:
         """Write the result to a file, which appears whole or not at all.
 
         .npz and .json hold all of it but the state, and `Result.load` reads them again; .csv, .npy and .mat hold x, and
-        but for .npy x_std where it is known.
+        but for .npy x_std where it is known. names: one for each entry of x, to be beside it in a .csv file.
         """
-        write_record(path, self._record())
+        if len(names) not in (0, self.x.size):
+            raise InputError(f"names has {len(names)} entries: give {self.x.size}, one for each entry of x, or none")
+        write_record(path, self._record(), names)
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
