@@ -44,6 +44,11 @@ class Status(Enum):
     def __str__(self) -> str:
         return self.value
 
+    @property
+    def words(self) -> str:
+        """Its name, for a title or a cell of a table."""
+        return self.name.lower().replace("_", " ")
+
 
 FITS = (Status.RECOVERED, Status.LOCALLY_UNIQUE, Status.UNCERTIFIED, Status.AMBIGUOUS)
 """Exact data, exactly."""
@@ -168,7 +173,7 @@ class Result:
         return draw_result(self.trace, self.x, self.x_std, self.rival, columns, self._title())
 
     def _title(self) -> str:
-        return f"{self.solver}, {self.seconds:.3g} s: {self.status.name.lower().replace('_', ' ')}"
+        return f"{self.solver}, {self.seconds:.3g} s: {self.status.words}"
 
     def __str__(self) -> str:
         """What there is to say, in a line each."""
@@ -182,15 +187,13 @@ class Result:
 
     def _facts(self) -> dict[str, str]:
         """What `print` and a notebook say: each with its name."""
-        noisy, kind = bool(np.any(self.noise)), "complex" if self.x.dtype.kind == "c" else "real"
-        spread = "" if self.noise_std is None else f" +- {self.noise_std:.2g}"
+        kind = "complex" if self.x.dtype.kind == "c" else "real"
         facts = {
             "status": self.message,
             "solver": f"{self.solver}, {self.sweeps:.6g} sweeps, {self.seconds:.3g} s, seed {self.seed}",
             "x": f"{self.x.size} {kind} numbers from {self.signs.size} magnitudes",
             "fit": f"mse_y = {self.mse_y:.3g}",
-            "noise": f"{np.mean(self.noise):.4g}{spread}" if noisy else "",
-            "x_std": "" if self.x_std is None else f"{np.sqrt(np.mean(self.x_std**2)):.4g}",
+            **noise_facts(self),
             "rival": "" if self.rival is None else "another x that fits the data as well",
             "truth": ", ".join(f"{name} = {value:.6g}" for name, value in self.truth.items()),
             "warnings": "; ".join(self.warnings),
@@ -235,6 +238,15 @@ class Result:
             "truth": dict(self.truth),
             "trace": dict(self.trace),
         }
+
+
+def noise_facts(result: Result) -> dict[str, str]:
+    """The noise, and what it leaves open of x, in words; nothing of exact data."""
+    if not np.any(result.noise):
+        return {}
+    noise, spread = np.mean(result.noise), "" if result.noise_std is None else f" +- {result.noise_std:.2g}"
+    own = {} if result.x_std is None else {"x_std": f"{np.sqrt(np.mean(result.x_std**2)):.4g}"}
+    return {"noise": f"{noise:.4g}{spread}" if np.isfinite(noise) else "not known"} | own
 
 
 def _restored(record: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from phaselect.base.array_files import opened
 from phaselect.base.errors import InputError
-from phaselect.base.files import atomic_write, reading
+from phaselect.base.files import atomic_write, check_ending, reading
 
 Record = dict[str, Any]
 WHOLE = (".npz", ".json")
@@ -27,14 +27,6 @@ ENDINGS = (*WHOLE, ".csv", ".npy", ".mat")
 """Of the files that hold all of a result; and of all that can be written."""
 LARGE = 1 << 63
 """A whole number beyond this is a text in an .npz file."""
-
-
-def check_ending(path: str | Path, endings: tuple[str, ...] = ENDINGS) -> str:
-    """The ending of a file that can be written, or with `WHOLE` loaded."""
-    ending = Path(path).suffix.lower()
-    if ending not in endings:
-        raise InputError(f"{path}: name the file {', '.join(endings[:-1])} or {endings[-1]}")
-    return ending
 
 
 def write_record(path: str | Path, record: Record, names: Sequence[str] = ()) -> None:
@@ -47,7 +39,7 @@ def write_record(path: str | Path, record: Record, names: Sequence[str] = ()) ->
         ".npy": _npy,
         ".mat": _mat,
     }
-    write = writers[check_ending(path)]
+    write = writers[check_ending(path, ENDINGS)]
     with atomic_write(path) as stream:
         write(stream, record)
 
