@@ -11,7 +11,7 @@ import pytest
 
 from phaselect.base.array_files import read_npz
 from phaselect.base.errors import InputError
-from phaselect.base.files import PART, atomic_write, save_arrays
+from phaselect.base.files import PART, atomic_write, check_ending, save_arrays
 
 WRITER = "from phaselect.base.files import atomic_write\nwith atomic_write('big.csv') as s: print(flush=True); input()"
 
@@ -108,3 +108,10 @@ def test_what_it_must_hold_and_what_it_may(tmp_path):
     found = read_npz(tmp_path / "a.npz", ("A", "y"), ("noise", "x0"))
     assert set(found) == set(arrays)
     assert (found["A"] == np.eye(2)).all()
+
+
+def test_the_endings_that_a_file_may_have():
+    assert check_ending("run.CSV", (".csv",)) == ".csv"
+    for endings, said in (((".csv",), ".csv"), ((".a", ".b"), ".a or .b"), ((".a", ".b", ".c"), ".a, .b or .c")):
+        with pytest.raises(InputError, match=f"^x.txt: name the file {said}$"):
+            check_ending("x.txt", endings)

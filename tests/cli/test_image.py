@@ -48,7 +48,7 @@ def test_too_few_patterns_are_told_before_the_search(folder, monkeypatch):
         (["text.png"], "text.png cannot be read"),
         (["black.png"], "all black"),
         (["photo.png", "--out", "never.jpg"], "name the file .png"),
-        (["photo.png", "--panel", "never.txt"], "name the file .png or .pdf or .svg"),
+        (["photo.png", "--panel", "never.txt"], "name the file .png, .pdf or .svg"),
         (["photo.png", "--out", "photo.png"], "must be three files"),
         (["photo.png", "--panel", "recovered.png"], "must be three files"),
         (["photo.png", "--out", "no/such/x.png"], "cannot write"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from phaselect import DataWarning, InputError, gaussian_instance, load
 from phaselect.base.text_tables import read_text_table
+from phaselect.problem.data_files import load_named
 
 GOOD_A = np.random.default_rng(0).standard_normal((4, 3))
 GOOD_Y = np.ones(4)
@@ -88,6 +89,14 @@ def test_all_digits_of_texts(tmp_path):
     assert float(abs(problem.all_digits.A[0, 1] * 3 - 1)) < 1e-31
     with pytest.raises(InputError, match="two text files"):
         load(tmp_path / "A.csv", exact=True)
+
+
+def test_names_of_columns(tmp_path):
+    body, y = "1,2.5\n3,4.5\n5,6.5\n", "1\n2\n3\n"
+    for header, names in (("a,b\n", ("a", "b")), ("0,1\n", ()), ("", ()), ("a,\n", ("a", ""))):
+        for exact in (False, True):
+            problem, found = load_named(*two(tmp_path, header + body, y), exact, None)
+            assert (problem.m_rows, problem.n, found) == (3, 2, names)
 
 
 def test_exchanged_files(tmp_path):

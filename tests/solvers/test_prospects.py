@@ -81,7 +81,7 @@ def test_noise_that_was_not_given_is_noticed_before_the_longer_search():
         result = solve(noisy, solver=FrontDoor(ladder=()))
     assert result.status in (Status.INEXACT, Status.NOT_RECOVERED)
     assert 'solve(A, y, noise="auto")' in result.message
-    told = float(result.reason.split("about ")[1].split(";")[0])
+    told = float(result.reason.split("variance of ")[1].split(")")[0])
     assert told == pytest.approx(0.01, rel=0.5)
 
 

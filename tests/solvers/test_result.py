@@ -43,3 +43,9 @@ def test_a_file_has_everything_but_the_state(result):
     assert stored["reason"] == "why"
     assert stored["truth"] == {"m": 1.0, "O": 0.5, "mse_x": None}
     assert stored["certificate"] == result.certificate == "enumerated"
+
+
+def test_noise_that_could_not_be_learned_is_not_known(result):
+    lines = str(replace(result, noise=np.nan, reason="no noise could be learned")).splitlines()
+    assert "noise     not known" in lines
+    assert not any(line.startswith("noise") for line in str(replace(result, noise=0.0)).splitlines())

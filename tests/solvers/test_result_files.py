@@ -108,6 +108,15 @@ def test_x_can_be_read_elsewhere(tmp_path):
             np.testing.assert_array_equal(mat["x_std"][:, 0], x_std)
 
 
+def test_names_of_entries(tmp_path):
+    result = replace(CASES[0], x=np.array([1.5, -2.0]), x_std=None)
+    result.save(tmp_path / "x.csv", names=["left", "right, or so"])
+    assert (tmp_path / "x.csv").read_text() == ',x\nleft,1.5\n"right, or so",-2.0\n'
+    with pytest.raises(InputError, match=r"names has 3 entries: give 2, one for each entry of x"):
+        result.save(tmp_path / "other.csv", names="abc")
+    assert os.listdir(tmp_path) == ["x.csv"]
+
+
 def test_a_csv_file_of_complex_numbers_has_no_brackets(tmp_path):
     replace(CASES[1], x=np.array([1 + 2j, -0.5j, complex(0.0, np.inf)]), x_std=None).save(tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text() == "x\n1+2j\n-0-0.5j\ninfj\n"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.errors import InputError, printable
-from phaselect.base.files import reading
+from phaselect.base.files import either, reading
 from phaselect.base.text_tables import read_text_table
 
 TEXTS = (".csv", ".tsv", ".txt")
@@ -38,7 +38,7 @@ def ending(path: str | Path) -> str:
     found = Path(path).suffix.lower()
     if found not in KINDS:
         kind = f"{found} files" if found else "files without an ending"
-        raise InputError(f"{path}: {kind} cannot be read; save it as {', '.join(KINDS[:-1])} or {KINDS[-1]}")
+        raise InputError(f"{path}: {kind} cannot be read; save it as {either(KINDS)}")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -68,6 +68,19 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write named arrays to an `.npz` file, atomically and under exactly the name given."""
     with atomic_write(path) as stream:
         np.savez(stream, **arrays)  # type: ignore[arg-type]
+
+
+def check_ending(path: str | Path, endings: Sequence[str]) -> str:
+    """That of a file to be written, or read, which must be one of these."""
+    found = Path(path).suffix.lower()
+    if found not in endings:
+        raise InputError(f"{path}: name the file {either(endings)}")
+    return found
+
+
+def either(words: Sequence[str]) -> str:
+    """One of these: a, b or c."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 @contextmanager

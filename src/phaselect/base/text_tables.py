@@ -101,6 +101,13 @@ class TextTable:
         return bool(self.names)
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """One for each column; none where the line of names only counts them, or is of another length."""
+        counted = [[str(k) for k in range(start, start + len(self.names))] for start in (0, 1)]
+        named = any(self.names) and len(self.names) == self.width and list(self.names) not in counted
+        return tuple(self.names) if named else ()
+
+    @property
     def width(self) -> int:
         """Number of columns."""
         return len(self._cells(self.lines[0]))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.errors import DataWarning, InputError, printable
+from phaselect.base.files import check_ending
 from phaselect.base.tables import Table
 from phaselect.cli import interrupts
 
@@ -115,8 +116,8 @@ def check_writable(path: str | None, *suffixes: str) -> None:
     """Say before the work, not after, that the answer could not be written."""
     if path is None:
         return
-    if path and Path(path).suffix.lower() not in suffixes:
-        raise InputError(f"{path}: name the file {' or '.join(suffixes)}")
+    if path:
+        check_ending(path, suffixes)
     folder = Path(path).resolve().parent
     if not path or not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise InputError(f"cannot write {path!r}: {folder} is not a folder that can be written to")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 import phaselect
+from phaselect.base.errors import InputError
 from phaselect.base.style import SUFFIXES, save
 from phaselect.cli.console import check_writable, example
 from phaselect.cli.interrupts import exit_code, interrupted
@@ -33,6 +34,10 @@ def demo(context: click.Context, n: int, alpha: float, seed: int, out: str) -> N
 
     check_writable(out, *SUFFIXES)
     problem = phaselect.gaussian_instance(n, alpha, seed=seed)
+    if problem.m_rows <= n:
+        raise InputError(
+            f"--n {n} --alpha {alpha:g}: M = {problem.m_rows} for N = {n}; M/N has to exceed 1: give a larger --alpha"
+        )
     results: list[phaselect.Result] = []
     with progress_bar() as bar:
         for result in compare(problem, seed, bar):

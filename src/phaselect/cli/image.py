@@ -92,11 +92,10 @@ def image(context: click.Context, /, photo: str | None, out: str, panel: str | N
 def _report(source: Path, taken: Photographed) -> None:
     rows, columns = taken.light.shape
     result, kind = taken.result, "complex" if np.iscomplexobj(taken.light) else "real"
-    words = result.status.name.lower().replace("_", " ")
     lines = {
         "photograph": f"{source.name}, {columns} x {rows} pixels, in grey",
         "patterns": f"{len(taken.patterns)} for {taken.light.size} {kind} unknowns",
-        "status": f"{words}{': ' if result.reason else ''}{in_options(result.reason)}",
+        "status": f"{result.status.words}{': ' if result.reason else ''}{in_options(result.reason)}",
         "error": f"{taken.error:.2e}, relative, up to a global {'phase' if kind == 'complex' else 'sign'}",
         "solver": f"{result.solver}, {result.sweeps:.0f} iterations",
         "seconds": f"{result.seconds:.2f}",

@@ -19,6 +19,7 @@ from phaselect.cli.lazy import Names
 from phaselect.cli.progress import progress_bar
 from phaselect.problem.matrix_kinds import FIELDS, KINDS, check_parameters
 from phaselect.solvers.registry import REGISTRY
+from phaselect.solvers.result import noise_facts
 from phaselect.solvers.result_files import ENDINGS, WHOLE
 
 if TYPE_CHECKING:
@@ -165,15 +166,17 @@ def solve(
       4    not recovered, or out of time; x_best.csv is written
       130  interrupted by Ctrl-C, 143 by SIGTERM; x_best.csv is written
     """
+    from phaselect.problem.data_files import load_named
+
     if len(files) > 2:
         raise InputError("give one file that holds A and y (.npz, .mat, .h5), or two files: A and y")
     destination = _destination(files, out, as_json)
     with printed_warnings(quiet):
-        problem = phaselect.load(files[0], files[1] if len(files) == 2 else None, exact=exact, rounding=rounding)
+        problem, names = load_named(files[0], files[1] if len(files) == 2 else None, exact, rounding)
     result = _solve(problem, quiet=quiet, **options)
     if destination is not None:
         destination = destination if out is not None or _is_answer(result) else destination.with_name(BEST)
-        result.save(destination)
+        result.save(destination, names)
     if as_json:
         click.echo(result.to_json())
     elif not quiet:
@@ -200,17 +203,13 @@ def _destination(files: tuple[str, ...], out: str | None, as_json: bool) -> Path
     if not all(Path(name).exists() for name in files):
         return path  # which is told next
     if path.exists():
-        raise InputError(f"{path} is there already: say where x is to go, as --out other.csv (or {_others()})")
+        others = ", ".join(ending for ending in ENDINGS if ending != ".csv")
+        raise InputError(f"{path} is there already: say where x is to go, as --out other.csv (or {others})")
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"{ANSWER} cannot be written beside {files[0]}: say where x is to go, as --out FILE")
     if path.with_name(BEST).resolve() in [Path(name).resolve() for name in files]:
         raise InputError(f"{BEST} is where the best so far may go: name the data otherwise, or say --out FILE")
     return path
-
-
-def _others() -> str:
-    others = [ending for ending in ENDINGS if ending != ".csv"]
-    return f"{', '.join(others[:-1])}, {others[-1]}"
 
 
 def _solve(
@@ -252,7 +251,7 @@ def _report(result: Result, out: Path | None, rounding: float) -> None:
         "certified": _certified(result),
         "solver": result.solver,
         "mse_y": f"{result.mse_y:.3e}",
-        **_noise(result),
+        **noise_facts(result),
         **({"rounding": f"{rounding:.1g}, from the digits in the files"} if rounding > FLOAT64 else {}),
         "seconds": f"{result.seconds:.2f}",
         **{name: f"{value:.6g}" for name, value in result.truth.items()},
@@ -275,13 +274,3 @@ def _certified(result: Result) -> str:
     told = not np.isnan(result.log10_impostors) and result.rival is None
     counted = f" (log10 impostors {result.log10_impostors:.1f})" if told else ""
     return f"{result.certificate or 'no'}{counted}"
-
-
-def _noise(result: Result) -> dict[str, str]:
-    """The noise, and what it leaves open of x."""
-    if not np.any(result.noise):
-        return {}
-    spread = "" if result.noise_std is None else f" +- {result.noise_std:.2g}"
-    own = {} if result.x_std is None else {"x_std": f"{np.sqrt(np.mean(result.x_std**2)):.4g}"}
-    noise = np.mean(result.noise)
-    return {"noise": f"{noise:.4g}{spread}" if np.isfinite(noise) else "not known"} | own

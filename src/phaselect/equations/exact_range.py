@@ -30,17 +30,28 @@ def _modulo(values: NDArray[np.object_], prime: int) -> NDArray[np.int64]:
     return np.asarray(np.frompyfunc(one, 1, 1)(values), dtype=np.int64)
 
 
+def rank_of_whole(A: NDArray[np.int64]) -> int:
+    """Of a matrix of whole numbers; it is not less than this, and more by chance alone."""
+    return _eliminate(A % PRIMES[0], A.shape[1], PRIMES[0])
+
+
 def _solvable(rows: NDArray[np.int64], prime: int) -> bool:
-    """Elimination, column by column: in the end nothing of the last one may be left."""
+    """Is nothing left of the last column in the end?"""
+    place = _eliminate(rows, rows.shape[1] - 1, prime)
+    return not rows[place:, -1].any()
+
+
+def _eliminate(rows: NDArray[np.int64], columns: int, prime: int) -> int:
+    """The first columns, one by one, in place; how many rows that took."""
     place = 0
-    for column in range(rows.shape[1] - 1):
+    for column in range(columns):
         with_it = np.flatnonzero(rows[place:, column]) + place
         if with_it.size == 0:
             continue
         rows[[place, with_it[0]]] = rows[[with_it[0], place]]
-        pivot = rows[place] * pow(int(rows[place, column]), -1, prime) % prime
-        others = rows[place + 1 :]
-        others -= others[:, column, None] * pivot % prime
+        pivot = rows[place, column:] * pow(int(rows[place, column]), -1, prime) % prime
+        others = rows[place + 1 :, column:]
+        others -= others[:, :1] * pivot % prime
         others %= prime
         place += 1
-    return not rows[place:, -1].any()
+    return place

@@ -31,8 +31,7 @@ def compare(problem: Instance, seed: int, progress: ProgressCallback | None = No
 def row(result: Result) -> tuple[str, str, str, str, str]:
     """Solver, status, m, mse_y and seconds, as printed."""
     m = f"{result.truth['m']:.4f}" if result.truth else "-"
-    status = result.status.name.lower().replace("_", " ")
-    return REGISTRY[result.solver].title, status, m, f"{result.mse_y:.1e}", f"{result.seconds:.2f}"
+    return REGISTRY[result.solver].title, result.status.words, m, f"{result.mse_y:.1e}", f"{result.seconds:.2f}"
 
 
 def draw(problem: Instance, results: list[Result]) -> Figure:

@@ -35,11 +35,20 @@ def load(
     exact: take the numbers of two texts to all the digits that are written there, as `Instance.exact` does.
     rounding: relative precision of A and y; if it is not given, texts tell it by their digits.
     """
+    return load_named(path, y_path, exact, rounding)[0]
+
+
+def load_named(
+    path: str | Path, y_path: str | Path | None, exact: bool, rounding: float | None
+) -> tuple[Instance, tuple[str, ...]]:
+    """As `load`; with the names of the columns of A, if it is a text that has them."""
     if y_path is None:
-        return _from_one(path, exact).with_rounding(rounding or 0.0)
+        return _from_one(path, exact).with_rounding(rounding or 0.0), ()
     if exact:
-        A, y = (table.texts() for table in _two_texts(path, y_path))
-        return Instance.exact(A, y.ravel() if 1 in y.shape else y).with_rounding(rounding or 0.0)
+        tables = _two_texts(path, y_path)
+        A, y = (table.texts() for table in tables)
+        problem = Instance.exact(A, y.ravel() if 1 in y.shape else y)
+        return problem.with_rounding(rounding or 0.0), tables[0].column_names
     both = ending(path) in TEXTS and ending(y_path) in TEXTS
     A_table, y_table = _two_texts(path, y_path) if both else (_text(path), _text(y_path))
     A = read_array(path, "A") if A_table is None else A_table.numbers()
@@ -49,7 +58,8 @@ def load(
     if A_table is not None:
         _warn_of_numbered_rows(A_table, A)
     rounding = _written(A_table, y_table) if rounding is None else rounding
-    return Instance(A[:, None] if np.ndim(A) == 1 and np.ndim(y) < 2 else A, _in_full(y), rounding=rounding)
+    problem = Instance(A[:, None] if np.ndim(A) == 1 and np.ndim(y) < 2 else A, _in_full(y), rounding=rounding)
+    return problem, () if A_table is None else A_table.column_names
 
 
 def _written(A: TextTable | None, y: TextTable | None) -> float:
@@ -129,5 +139,5 @@ def _warn_of_numbered_rows(table: TextTable, A: NDArray[Any]) -> None:
             f"the first column of {table.path}{name} counts the rows, and is taken for one of A: delete it if it is "
             "none",
             DataWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -91,8 +91,8 @@ class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         if result.status not in (Status.RECOVERED, Status.ESTIMATE):
             ambiguous = result.status is Status.AMBIGUOUS
-            better = DEPENDENT if ambiguous else "the best fit was kept; more samples may help, or another solver"
-            why = result.reason or better
+            better = result.reason or "the best fit was kept; more samples may help, or another solver"
+            why = DEPENDENT if ambiguous else better
             self._warn(f"{result.status.value.split(':')[0]}: {why}")
         if not self.fit_intercept and result.status not in EXACT and _centred(A):
             self._warn(CENTRED, DataWarning)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,6 @@ from phaselect.solvers.lattice import Lattice, precision_of
 from phaselect.solvers.lattice_reach import measurements_enough, noise_allowed, within_reach
 from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
-from phaselect.solvers.outcome import Tried
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.progress_bar import told
 from phaselect.solvers.prospects import poor_prospects
@@ -36,6 +35,7 @@ from phaselect.solvers.protocol import ProgressOption, Solver
 from phaselect.solvers.restarts import Search, Stage
 from phaselect.solvers.result import FITS, Result
 from phaselect.solvers.run import check_problem, check_rows, starting_point
+from phaselect.solvers.surely_noisy import surely_noisy
 from phaselect.solvers.vector_message_passing import VectorMessagePassing
 
 LADDER = (64, 256, 1024)
@@ -50,6 +50,8 @@ guides several of them, one after the other."""
 QUICK, FEW = 120, 1.3
 """Measurements up to which a lattice takes tenths of a second, and measurements per unknown below which message passing
 often fails on so few."""
+ENDS_HERE = "; no exact x is near, so that the search ends here, which a time limit would make go on"
+"""What is said where data are certain to be noisy."""
 MOST_ROWS = 20_000
 """Measurements up to which their couplings, M x M numbers, are an option."""
 
@@ -117,17 +119,21 @@ class FrontDoor:
             warnings.warn(line, DataWarning, stacklevel=4)  # past solve, and what bounds threads
         with told(progress) as tell:
             search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, tell, began)
-            result = search.run(self.plan(problem, timed=time_limit is not None, tried=search.tried[0]))[0]
-        noisy = noise_suspected(problem, search.tried[0])
+            said: list[str] = []
+            result = search.run(self.plan(problem, time_limit is not None, search, said))[0]
+        noisy = said[0] if said else noise_suspected(problem, search.tried[0])
         if not noisy or result.status in FITS:
             return replace(result, warnings=warned)
         return replace(result, reason=noisy, warnings=(*warned, noisy))
 
-    def plan(self, problem: Instance, timed: bool, tried: Sequence[Tried] = ()) -> Iterator[Stage]:
+    def plan(
+        self, problem: Instance, timed: bool, search: Search | None = None, said: list[str] | None = None
+    ) -> Iterator[Stage]:
         """What to try, in order; with a time limit the last population is tried again until it strikes.
 
-        tried: what has been tried, as it grows. Where it looks as if data were noisy, the user is told before the
-        longer part begins.
+        search: what has been tried, as it grows. Where it looks as if data were noisy, the user is told before the
+        longer part begins, in a line that is added to `said`; where that is certain, and there is no time limit, it
+        does not begin.
         """
         level, matrix = problem.noise_level, problem.matrix
 
@@ -142,13 +148,17 @@ class FrontDoor:
         if early:
             yield lattice
         yield chosen(first, why)
-        if quick and not early:
-            yield lattice
         if could_be_noisy(problem):
             learning = LearningNoise(restarts=0, prior=self.prior)
             yield from [Stage(learning, learning.default_schedule(), SEES_NOISE)] * 2
-            if noisy := noise_suspected(problem, tried):
-                warnings.warn(noisy, DataWarning, stacklevel=2)
+            if search is not None and said is not None and (noisy := noise_suspected(problem, search.tried[0])):
+                certain = not timed and surely_noisy(problem, search)
+                said.append(noisy + (ENDS_HERE if certain else ""))
+                warnings.warn(said[0], DataWarning, stacklevel=2)
+                if certain:
+                    return
+        if quick and not early:
+            yield lattice
         if problem.matrix.field != REAL:  # populations are of signs
             if first == self.iid:
                 yield chosen(self.other, "message passing has failed that is right for iid entries")

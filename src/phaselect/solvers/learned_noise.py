@@ -155,11 +155,20 @@ def could_be_noisy(problem: Instance) -> bool:
 
 def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
     """Why exact data are taken for noisy, and what to do, if attempts from two starts came to the same noise."""
-    looks = [one for one in tried if one.attempt.why == SEES_NOISE][:2]
+    looks = looks_at_noise(tried)
     if len(looks) < 2 or any(one.mse_y > one.noise for one in looks):  # what is left has to be the noise
         return ""
     noise, other = (one.noise for one in looks)
     if not noise < LOUDEST or abs(other - noise) > SAME * noise:
         return ""
     variance = noise * _variance_of_y(problem)
-    return f'y looks noisy, with a variance of about {variance:.2g}; if it is, solve(A, y, noise="auto")'
+    percent = 100 * math.sqrt(variance / float(np.mean(problem.y**2)))
+    return (
+        f"y looks noisy, by about {percent:.2g} % of it (a variance of {variance:.2g}); if it is, "
+        'solve(A, y, noise="auto")'
+    )
+
+
+def looks_at_noise(tried: Sequence[Tried]) -> list[Tried]:
+    """The two attempts of a search that learned the noise, as far as they have been made."""
+    return [one for one in tried if one.attempt.why == SEES_NOISE][:2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
+from phaselect.base.errors import InputError
 from phaselect.base.files import reading
 from phaselect.base.tables import Table, frame
 from phaselect.problem.schedule import Schedule
@@ -42,6 +43,11 @@ class Status(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @property
+    def words(self) -> str:
+        """Its name, for a title or a cell of a table."""
+        return self.name.lower().replace("_", " ")
 
 
 FITS = (Status.RECOVERED, Status.LOCALLY_UNIQUE, Status.UNCERTIFIED, Status.AMBIGUOUS)
@@ -134,13 +140,15 @@ class Result:
         more = self.reason if self.certificate is None else MEANING[self.certificate]
         return f"{self.status.value}{': ' if more else ''}{more}"
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, names: Sequence[str] = ()) -> None:
         """Write the result to a file, which appears whole or not at all.
 
         .npz and .json hold all of it but the state, and `Result.load` reads them again; .csv, .npy and .mat hold x, and
-        but for .npy x_std where it is known.
+        but for .npy x_std where it is known. names: one for each entry of x, to be beside it in a .csv file.
         """
-        write_record(path, self._record())
+        if len(names) not in (0, self.x.size):
+            raise InputError(f"names has {len(names)} entries: give {self.x.size}, one for each entry of x, or none")
+        write_record(path, self._record(), names)
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
@@ -165,7 +173,7 @@ class Result:
         return draw_result(self.trace, self.x, self.x_std, self.rival, columns, self._title())
 
     def _title(self) -> str:
-        return f"{self.solver}, {self.seconds:.3g} s: {self.status.name.lower().replace('_', ' ')}"
+        return f"{self.solver}, {self.seconds:.3g} s: {self.status.words}"
 
     def __str__(self) -> str:
         """What there is to say, in a line each."""
@@ -179,15 +187,13 @@ class Result:
 
     def _facts(self) -> dict[str, str]:
         """What `print` and a notebook say: each with its name."""
-        noisy, kind = bool(np.any(self.noise)), "complex" if self.x.dtype.kind == "c" else "real"
-        spread = "" if self.noise_std is None else f" +- {self.noise_std:.2g}"
+        kind = "complex" if self.x.dtype.kind == "c" else "real"
         facts = {
             "status": self.message,
             "solver": f"{self.solver}, {self.sweeps:.6g} sweeps, {self.seconds:.3g} s, seed {self.seed}",
             "x": f"{self.x.size} {kind} numbers from {self.signs.size} magnitudes",
             "fit": f"mse_y = {self.mse_y:.3g}",
-            "noise": f"{np.mean(self.noise):.4g}{spread}" if noisy else "",
-            "x_std": "" if self.x_std is None else f"{np.sqrt(np.mean(self.x_std**2)):.4g}",
+            **noise_facts(self),
             "rival": "" if self.rival is None else "another x that fits the data as well",
             "truth": ", ".join(f"{name} = {value:.6g}" for name, value in self.truth.items()),
             "warnings": "; ".join(self.warnings),
@@ -232,6 +238,15 @@ class Result:
             "truth": dict(self.truth),
             "trace": dict(self.trace),
         }
+
+
+def noise_facts(result: Result) -> dict[str, str]:
+    """The noise, and what it leaves open of x, in words; nothing of exact data."""
+    if not np.any(result.noise):
+        return {}
+    noise, spread = np.mean(result.noise), "" if result.noise_std is None else f" +- {result.noise_std:.2g}"
+    own = {} if result.x_std is None else {"x_std": f"{np.sqrt(np.mean(result.x_std**2)):.4g}"}
+    return {"noise": f"{noise:.4g}{spread}" if np.isfinite(noise) else "not known"} | own
 
 
 def _restored(record: dict[str, Any]) -> dict[str, Any]:

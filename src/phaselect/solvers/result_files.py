@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from phaselect.base.array_files import opened
 from phaselect.base.errors import InputError
-from phaselect.base.files import atomic_write, reading
+from phaselect.base.files import atomic_write, check_ending, reading
 
 Record = dict[str, Any]
 WHOLE = (".npz", ".json")
@@ -27,17 +29,17 @@ LARGE = 1 << 63
 """A whole number beyond this is a text in an .npz file."""
 
 
-def check_ending(path: str | Path, endings: tuple[str, ...] = ENDINGS) -> str:
-    """The ending of a file that can be written, or with `WHOLE` loaded."""
-    ending = Path(path).suffix.lower()
-    if ending not in endings:
-        raise InputError(f"{path}: name the file {', '.join(endings[:-1])} or {endings[-1]}")
-    return ending
-
-
-def write_record(path: str | Path, record: Record) -> None:
-    """Write the record, or the x in it, as the ending of the file says; whole or not at all."""
-    write = {".npz": _npz, ".json": _json, ".csv": _csv, ".npy": _npy, ".mat": _mat}[check_ending(path)]
+def write_record(path: str | Path, record: Record, names: Sequence[str] = ()) -> None:
+    """Write the record, or the x in it, as the ending of the file says; whole or not at all. names: for a .csv file."""
+    with_names = partial(_csv, names=names)
+    writers: dict[str, Callable[[BinaryIO, Record], None]] = {
+        ".npz": _npz,
+        ".json": _json,
+        ".csv": with_names,
+        ".npy": _npy,
+        ".mat": _mat,
+    }
+    write = writers[check_ending(path, ENDINGS)]
     with atomic_write(path) as stream:
         write(stream, record)
 
@@ -130,14 +132,20 @@ def _nested(arrays: dict[str, NDArray[Any]]) -> Record:
 # ---------------------------------------------------------------------- x alone
 
 
-def _csv(stream: BinaryIO, record: Record) -> None:
-    """x, and its error where it is known, under a line of names; complex numbers as 1+2j."""
-    columns = _known(record)
-    lines = [
-        ",".join(columns),
-        *map(",".join, zip(*(map(_text, one.tolist()) for one in columns.values()), strict=True)),
-    ]
+def _csv(stream: BinaryIO, record: Record, names: Sequence[str]) -> None:
+    """x, and its error where it is known, under a line of names; complex numbers as 1+2j.
+
+    names: those of the entries of x, if they have some, at the left, with nothing above, as pandas and R have it.
+    """
+    columns = {name: list(map(_text, values.tolist())) for name, values in _known(record).items()}
+    columns = {"": list(map(_quoted, names)), **columns} if names else columns
+    lines = [",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]
     stream.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _quoted(name: str) -> str:
+    """A name in quotes, if it could be taken for something else: for several, or for a comment."""
+    return name if re.fullmatch(r"[^\W\d][\w .-]*", name) else f'"{name.replace(chr(34), 2 * chr(34))}"'
 
 
 def _text(value: complex) -> str:

@@ -13,6 +13,7 @@ from phaselect.base.checks import check_seconds, shortened
 from phaselect.base.errors import DataWarning, InputError
 from phaselect.equations.fields import COMPLEX, REAL, Field
 from phaselect.equations.priors import Prior, as_prior
+from phaselect.problem.dependence import dependent_columns
 from phaselect.problem.instance import Instance
 from phaselect.problem.matrix import magnitudes
 from phaselect.problem.schedule import Schedule
@@ -90,7 +91,8 @@ def solve(
     problem = problem.with_noise(noise)
     chosen, schedule = _plan(solver, exact=problem.noise is None)
     chosen, schedule = with_prior(chosen, schedule, as_prior(prior), problem.matrix.field)
-    warned = suspicions(problem) + (() if counts is None else low_light(problem))
+    dependent = dependent_columns(problem) if as_prior(prior).gaussian else ()
+    warned = dependent + suspicions(problem) + (() if counts is None else low_light(problem))
     for line in warned:
         warnings.warn(line, DataWarning, stacklevel=2)
     options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit}
@@ -101,7 +103,7 @@ def solve(
             result = run_on_learned_noise(chosen, problem, schedule, **options)
         else:
             result = chosen.run(problem, schedule, **options)
-    return replace(result, warnings=warned + result.warnings)
+    return replace(result, reason=result.reason or " ".join(dependent), warnings=warned + result.warnings)
 
 
 def _plan(solver: Any, exact: bool) -> Plan:
