@@ -1,38 +1,19 @@
-"""Success of population annealing with many copies close to one measurement per unknown: a table for docs/devices.md.
+"""Which schedule suits population annealing with many copies, close to one measurement per unknown?
 
-python -m benchmarks.search [--device gpu] [--store RUNS.db] [--write] [--tune]
+python -m benchmarks.search [--device gpu]
 
-Runs what the store lacks, in batches on the device, or nothing with --device none. With --tune it tries other schedules
-and products instead, at one point, on the same instances.
+Tries other schedules and products than the default, at one point, on the same instances. How many copies are needed is
+figure hard_phase.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.page import write_table
 from phaselect import PopulationAnnealing, Schedule, gaussian_batch
-from phaselect.experiments.grid import Grid
-from phaselect.experiments.packing import Batches
-from phaselect.experiments.store import Store
-from phaselect.experiments.success import succeeded, wilson
-from phaselect.experiments.sweep import run_sweep
 
-POINTS = (
-    (100, 1.06, 10_000, 24),
-    (200, 1.06, 10_000, 24),
-    (200, 1.08, 10_000, 24),
-    (200, 1.1, 10_000, 24),
-    (200, 1.06, 100_000, 12),
-    (400, 1.1, 10_000, 12),
-    (400, 1.12, 10_000, 12),
-    (400, 1.11, 100_000, 8),
-)
-"""N, alpha, copies, instances."""
 VARIANTS: tuple[dict[str, float], ...] = (
     {},
     {"mu_max": 300.0},
@@ -47,25 +28,10 @@ VARIANTS: tuple[dict[str, float], ...] = (
 
 
 def main() -> None:
-    """Run, print the table; write it with --write."""
+    """Print a line for each variant."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="gpu", help="gpu, cpu, or none to compute nothing")
-    parser.add_argument("--store", type=Path, help="keep the runs in this file")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/devices.md")
-    parser.add_argument("--tune", action="store_true", help="compare schedules at N = 200, alpha = 1.07")
-    options = parser.parse_args()
-    if options.tune:
-        return tune(options.device)
-    with tempfile.TemporaryDirectory() as folder:
-        store = options.store or Path(folder) / "runs.db"
-        if options.device != "none":
-            for n, alpha, copies, count in POINTS:
-                grid = Grid(("pa",), (n,), (alpha,), count, options={"replicas": (copies,)})
-                print(run_sweep([grid], store, packing=Batches(options.device)), flush=True)
-        lines = table(store)
-    print("\n".join(lines))
-    if options.write:
-        write_table("devices.md", lines)
+    parser.add_argument("--device", default="gpu", help="gpu or cpu")
+    tune(parser.parse_args().device)
 
 
 def tune(device: str, n: int = 200, alpha: float = 1.07, copies: int = 10_000, instances: int = 16) -> None:
@@ -78,25 +44,6 @@ def tune(device: str, n: int = 200, alpha: float = 1.07, copies: int = 10_000, i
         batch = gaussian_batch(n, alpha, seeds=range(instances))
         results = PopulationAnnealing(copies).run_batch(batch, schedule, device=device)
         print(variant or "default", sum(result.certified for result in results), "of", instances, flush=True)
-
-
-def table(path: Path) -> list[str]:
-    """A line for each N, alpha, number of copies and device in the store."""
-    with Store(path, read_only=True) as store:
-        runs = store.table()
-    lines = [
-        "| N | alpha | copies | on | recovered | 95 % interval | seconds per instance |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    keys = list(zip(runs["n"], runs["replicas"], runs["alpha"], runs["device"], strict=True))
-    for key in sorted(set(keys)):
-        n, copies, alpha, device = key
-        mine = np.array([other == key for other in keys])
-        good = succeeded(runs)[mine]
-        low, high = wilson(int(good.sum()), good.size)
-        share = f"{good.sum()} of {good.size} | {low:.2f} to {high:.2f} | {np.mean(runs['seconds'][mine]):.3g}"
-        lines.append(f"| {n} | {alpha:g} | {int(copies):,} | {device or 'one core'} | {share} |")
-    return lines
 
 
 if __name__ == "__main__":

@@ -38,9 +38,25 @@ def test_a_run_counts_from_when_it_was_recovered():
     assert (found["low"][-1], found["high"][-1]) == pytest.approx(interval)
 
 
+def counted(n, alpha, early, late, runs=100):
+    """So many recovered within 3000 iterations, so many later."""
+    return rows([2048] * early + [100_000] * late + [0] * (runs - early - late), n, alpha)
+
+
+def test_thresholds_within_so_many_iterations():
+    """Half of 100 runs at 1.15 with all iterations, at 1.2 with 3000: by symmetry, where shares are 10, 50 and 90."""
+    found = table(*(counted(400, alpha, *hits) for alpha, hits in ((1.1, (0, 10)), (1.15, (10, 40)), (1.2, (50, 40)))))
+    late = patience.thresholds_within(found, 200_000)[400]
+    assert late.value == pytest.approx(1.15, abs=1e-3)
+    assert late.low < 1.15 < late.high < late.low + 0.02
+    early = patience.thresholds_within(found, patience.ELSEWHERE)[400]
+    assert early.value == pytest.approx(1.2, abs=0.003)
+    assert early.low > late.high
+
+
 def test_a_panel_for_each_size_and_a_line_for_each_alpha():
     figure = patience.draw(table(rows([2048]), rows([0]), rows([4096], n=200), rows([0], n=200, alpha=1.1)))
     assert [axes.get_title("left") or axes.get_title() for axes in figure.axes]
-    assert len(figure.axes) == 2
+    assert len(figure.axes) == 3
     lines = [line.get_label() for line in figure.axes[1].get_lines()]
     assert [label for label in lines if "alpha" in label] == [r"$\alpha = 1.2$", r"$\alpha = 1.1$"]

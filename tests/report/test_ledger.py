@@ -24,7 +24,9 @@ def tables():
 
 
 def test_the_committed_tables_are_small():
-    assert sum(path.stat().st_size for path in TABLES.glob("*.csv")) < 1_200_000  # 1.12 MB with all rates and sizes
+    assert (
+        sum(path.stat().st_size for path in TABLES.glob("*.csv")) < 1_500_000
+    )  # 1.27 MB; shares name the instances that were recovered, so that tables can grow without their stores
 
 
 def test_every_claim_is_judged(tables):

@@ -88,6 +88,14 @@ def annealing(fast, slow, limit=None, doubt="", width=0.02):
     return sa(*sweep("sa", fast, slow)) | joint(1.0, limit, doubt, width)
 
 
+def patient(within_3000, within_all):
+    """Runs recovered at three alphas, of 100 each, at two sizes."""
+    blank = {"alpha": (1.1, 1.15, 1.2), "trials": 100, "n": (200, 200, 200)}
+    counts = ((3000.0, within_3000), (200_000.0, within_all))
+    rows = [blank | {"n": (n,) * 3, "iterations": at, "successes": hits} for n in (200, 400) for at, hits in counts]
+    return {"patience": table(*rows)}
+
+
 def hard(*growths, end=None):
     """At each alpha: its rate, what is in doubt of the exponential and of the power, and how much better the former."""
     blank = {"n": 0, "chi2": 1.0, "dof": 2, "doubt": "", "low": NAN, "high": NAN, "value": NAN, "alpha": NAN}
@@ -249,6 +257,12 @@ CASES = {
         (limits(1.13, 1.13, width=NAN), OPEN),
         (limits(1.13, 1.13, doubts=("", "bad")), OPEN),  # one favourable rate does not decide
         (amp(*sweep("amp", *BETTER)), OPEN),
+    ],
+    "patience_pays": [
+        (patient((10, 50, 90), (50, 90, 99)), HOLDS),
+        (patient((10, 50, 90), (10, 50, 90)), FAILS),
+        (patient((50, 90, 99), (10, 50, 90)), FAILS),  # of other runs: those of one kind cannot lose
+        (patient((1, 2, 3), (1, 2, 3)), OPEN),
     ],
     "rate_matters_for_message_passing": [
         (rates((1.38, 1.25), (1.25, 1.2)), HOLDS),

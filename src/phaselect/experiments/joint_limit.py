@@ -65,9 +65,8 @@ class JointLimit(NamedTuple):
             return f"none: {self.rate_doubt}"
         levels = ", ".join(f"{level} (N = {n})" for n, level in self.levels.items())
         law = f"tau^-{self.rate_exponent:.2f}, {misfit(self.rate_chi2, self.rate_dof)}"
-        return (
-            f"{levels} if ever slower ({law}, from {self.slower_than:.3g} sweeps per e-fold on); of these {self.large}"
-        )
+        law += f", from {self.slower_than:.3g} sweeps per e-fold on"
+        return f"{levels} if ever slower ({law}); for large N {self.large}"
 
 
 def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> JointLimit | None:

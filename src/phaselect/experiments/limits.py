@@ -106,6 +106,13 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed:
     return Alpha50(_interval(places, total, count, replicates, seeds.size, least), int(seeds.size))
 
 
+def alpha_50_of_counts(alphas: Array, hits: Array, trials: Array) -> Interval:
+    """The same from counts alone, by a bootstrap that draws them anew: instances of two alphas are independent."""
+    draws = np.random.default_rng(0).binomial(trials.astype(int), hits / trials, (REPLICATES, alphas.size))
+    replicates = logistic_midpoint(alphas, draws.astype(float), np.broadcast_to(trials, draws.shape))
+    return _interval(alphas, hits, trials, replicates, int(trials.min()), least=1.0)
+
+
 def tallied(runs: Table, line: NDArray[np.intp], column: NDArray[np.intp]) -> tuple[Array, Array]:
     """Successes and trials as two arrays, given where in them each run counts."""
     hits, trials = np.zeros((2, line.max() + 1, column.max() + 1))

@@ -7,19 +7,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from phaselect.base.style import RECOVERED, legend, letter, logarithmic, looks, panels
+from phaselect.base.style import (
+    BARS,
+    BLUE,
+    RECOVERED,
+    between,
+    legend,
+    letter,
+    logarithmic,
+    looks,
+    panels,
+    with_bars,
+)
 from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_counts
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
+from phaselect.figures.success_curves import BAYES
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CAPTION = (
     "Single runs of message passing on random instances (mu from 1000 in steps of 10 % at mu*lam = 1), each with up to "
     "200,000 iterations, as many as in the paper: share that is recovered within so many, with the band of its 95 % "
     "Wilson interval. A run is looked at every 2048 iterations, or more often. Dashed: 3000 iterations, at which the "
-    "runs of figure success_amp end."
+    "runs of figure success_amp end. Last: alpha_50, at which half are recovered, of all their iterations and of 3000, "
+    "against N, with its 95 % interval."
 )
 FIRST = 2500
 """Iterations by which each run has been looked at once."""
@@ -47,11 +62,21 @@ def recovered_within(rows: Table, at: NDArray[np.float64]) -> dict[str, object]:
     return {"n": rows["n"][0], "alpha": rows["alpha"][0], "iterations": at} | counts | share
 
 
+def thresholds_within(table: Table, iterations: float) -> dict[int, Interval]:
+    """alpha_50 by size, of what is recovered within so many iterations, or as near to them as the table has it."""
+    counted = table.values("iterations")
+    own = table.where(iterations=min(counted, key=lambda at: abs(at - iterations)))
+    return {
+        int(rows["n"][0]): alpha_50_of_counts(rows["alpha"], 1.0 * rows["successes"], 1.0 * rows["trials"])
+        for rows in own.by("n")
+    }
+
+
 def draw(table: Table) -> Figure:
-    """A panel for each size."""
-    figure, axes = panels(len(table.values("n")))
+    """A panel for each size, and one for the thresholds."""
+    figure, axes = panels(len(table.values("n")) + 1)
     look_of = looks(sorted(table.values("alpha")))
-    for panel, own in zip(axes, table.by("n"), strict=True):
+    for panel, own in zip(axes, table.by("n"), strict=False):
         for rows in own.by("alpha"):
             at = rows["iterations"] / 1000
             look = {name: value for name, value in look_of[rows["alpha"][0]].items() if name == "color"}
@@ -64,6 +89,21 @@ def draw(table: Table) -> Figure:
         panel.set(xlabel="thousand iterations", ylabel=RECOVERED, ylim=(-0.03, 1.03))
         panel.set_title(f"$N = {own['n'][0]:.0f}$, {own['trials'].min():.0f} instances")
         logarithmic(panel, "x", table["iterations"] / 1000)
+    _draw_thresholds(axes[-1], table)
     letter(axes)
-    legend(figure, axes[0])
+    legend(figure, axes[0], axes[-1], title=BARS)
     return figure
+
+
+def _draw_thresholds(axes: Axes, table: Table) -> None:
+    axes.axhline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
+    last = table["iterations"].max()
+    for place, (iterations, look) in enumerate(((ELSEWHERE, {"mfc": "white"}), (last, {}))):
+        found = thresholds_within(table, iterations)
+        value, low, high = np.array(list(found.values())).T
+        low = np.where(np.isnan(value) & (low <= 1.0), -np.inf, low)
+        label = rf"$\alpha_{{50}}$, {iterations:.0f} iterations"
+        at = np.array(list(found)) * 1.1 ** between(place, 2)
+        with_bars(axes, at, value, low, high, ls="none", marker="o", color=BLUE, label=label, **look)
+    logarithmic(axes, "x", table["n"])
+    axes.set(xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered", xmargin=0.1)
