@@ -81,6 +81,7 @@ def test_every_solver_by_name_and_json(folder, solver):
 def test_noise_that_is_not_known(folder, monkeypatch):
     """Told of on stderr, in the words of the command line, before the search is over; learned with --noise auto."""
     monkeypatch.setattr(front_door, "LADDER", ())
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     made = run("generate", "--n", 60, "--alpha", 2.5, "--noise", 0.01, "--out", "noisy.npz", cwd=folder)
     assert "--noise 0.01" in made.stdout
     done = run("solve", "noisy.npz", "--out", "noisy.csv", cwd=folder)
