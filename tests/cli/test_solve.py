@@ -241,8 +241,14 @@ def test_names_from_a_file_cannot_command_the_terminal(tmp_path):
     assert done.stderr.rstrip("\n").isprintable()
 
 
-def test_solve_on_a_device(folder):
-    done = run("solve", "inst.npz", "--device", "cpu", "--dtype", "float64", "--out", "device.csv", cwd=folder)
+def test_solve_on_a_device(folder, monkeypatch):
+    """By the programs of `tests/solvers/test_on_device.py`, which need not be compiled again."""
+    from tests.backends.shapes import PROBLEMS
+
+    monkeypatch.setattr("phaselect.solvers.loop.temperatures_between_looks", lambda work, temperatures: 10)
+    PROBLEMS[1].save(folder / "shared.npz")
+    where = ["--solver", "amp", "--device", "cpu", "--dtype", "float64"]
+    done = run("solve", "shared.npz", *where, "--out", "device.csv", cwd=folder)
     assert done.returncode == 0
     assert "recovered" in done.stdout
     assert run("solve", "inst.npz", "--dtype", "float64", "--json", cwd=folder).stderr.startswith(
