@@ -44,10 +44,9 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 
 @needs_proc
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_at_any_moment(number, tmp_path):
+@pytest.mark.parametrize(("number", "delays"), [(signal.SIGINT, [0.0, 0.4]), (signal.SIGTERM, [0.15, 0.8])])
+def test_at_any_moment(number, delays, tmp_path):
     """Imports, arguments, kernels, the work, the end."""
-    delays = [0.0, 0.15, 0.4, 0.8]
     processes = [start(POINT, tmp_path) for _ in delays]
     began = time.monotonic()
     for delay, process in zip(delays, processes, strict=True):
@@ -62,15 +61,13 @@ SWEEP = ["sweep", "--solver", "sa", "--n", "50", "--alpha", "1.3", "--instances"
 
 
 @needs_proc
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_reports_and_sweeps_while_they_compute(number, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("number", "delay"), [(signal.SIGINT, 0.6), (signal.SIGTERM, 1.2)])
+def test_reports_and_sweeps_while_they_compute(number, delay, tmp_path, monkeypatch):
     monkeypatch.setenv("PHASELECT_CACHE", str(tmp_path / "cache"))
-    commands = [["report", "--out", "report"], [*SWEEP, "a.db"], ["report", "--out", "other"], [*SWEEP, "b.db"]]
-    processes = [start(command, tmp_path) for command in commands]
-    for pair in (processes[:2], processes[2:]):
-        time.sleep(0.6)
-        for process in pair:
-            process.send_signal(number)
+    processes = [start(command, tmp_path) for command in (["report", "--out", "report"], [*SWEEP, "a.db"])]
+    time.sleep(delay)
+    for process in processes:
+        process.send_signal(number)
     for process in processes:
         _, err = process.communicate(timeout=60)
         assert process.returncode == 128 + number

@@ -82,6 +82,7 @@ def test_every_solver_by_name_and_json(folder, solver):
 def test_noise_that_is_not_known(folder, monkeypatch):
     """Told of on stderr, in the words of the command line, before the search is over; learned with --noise auto."""
     monkeypatch.setattr(front_door, "LADDER", ())
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     made = run("generate", "--n", 60, "--alpha", 2.5, "--noise", 0.01, "--out", "noisy.npz", cwd=folder)
     assert "--noise 0.01" in made.stdout
     done = run("solve", "noisy.npz", "--out", "noisy.csv", cwd=folder)
@@ -267,8 +268,14 @@ def test_names_from_a_file_cannot_command_the_terminal(tmp_path):
     assert done.stderr.rstrip("\n").isprintable()
 
 
-def test_solve_on_a_device(folder):
-    done = run("solve", "inst.npz", "--device", "cpu", "--dtype", "float64", "--out", "device.csv", cwd=folder)
+def test_solve_on_a_device(folder, monkeypatch):
+    """By the programs of `tests/solvers/test_on_device.py`, which need not be compiled again."""
+    from tests.backends.shapes import PROBLEMS
+
+    monkeypatch.setattr("phaselect.solvers.loop.temperatures_between_looks", lambda work, temperatures: 10)
+    PROBLEMS[1].save(folder / "shared.npz")
+    where = ["--solver", "amp", "--device", "cpu", "--dtype", "float64"]
+    done = run("solve", "shared.npz", *where, "--out", "device.csv", cwd=folder)
     assert done.returncode == 0
     assert "recovered" in done.stdout
     assert run("solve", "inst.npz", "--dtype", "float64", "--json", cwd=folder).stderr.startswith(

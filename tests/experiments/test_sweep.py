@@ -24,7 +24,7 @@ from phaselect.experiments.runs import run_on_device, run_pack, warm_up
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import interrupt_deferred, run_sweep, status
 
-GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=6, options={"eps": (0.03,)})  # 24 runs of up to 0.2 s
+GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=3, options={"eps": (0.03,)})  # 12 runs of up to 0.2 s
 COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03"]
 LONG = 400  # instances, which no test waits for
 SMALL = Grid(("raf", "altmin"), (30,), (3.0,), instances=3)
@@ -48,7 +48,7 @@ def assert_same_table(path, expected):
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory):
     path = tmp_path_factory.mktemp("serial") / "runs.db"
-    assert run_sweep([GRID], path, InProcess()) == (24, 0, 24, 0, "")
+    assert run_sweep([GRID], path, InProcess()) == (12, 0, 12, 0, "")
     return table_of(path)
 
 
@@ -77,12 +77,12 @@ def start_sweep(path, instances, *more):
 
 
 def test_a_killed_worker_is_replaced(tmp_path, serial):
-    process = start_sweep(tmp_path / "runs.db", 6, "--workers", "1")
+    process = start_sweep(tmp_path / "runs.db", 3, "--workers", "1")
     victims = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
     victims[0].kill()
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
-    assert "24 of 24 runs, 24 new, 0 failed" in out
+    assert "12 of 12 runs, 12 new, 0 failed" in out
     assert_same_table(tmp_path / "runs.db", serial)
 
 
@@ -189,9 +189,9 @@ def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial):
 
         killer = threading.Thread(target=kill_one, daemon=True)
         killer.start()
-        assert run_sweep([GRID], path, Dask(cluster.scheduler_address)) == (24, 0, 24, 0, "")
+        assert run_sweep([GRID], path, Dask(cluster.scheduler_address)) == (12, 0, 12, 0, "")
         killer.join(timeout=30)
-    assert 3 <= seen[0] < 24
+    assert 3 <= seen[0] < 12
     assert_same_table(path, serial)
 
 
@@ -236,9 +236,9 @@ def test_time_limit_stops_taking_new_runs(tmp_path, monkeypatch):
     path, pause = tmp_path / "runs.db", lambda progress: time.sleep(0.4)  # after each pack
     summary = run_sweep([GRID], path, InProcess(), time_limit=1.0, progress=pause)
     assert summary.stopped == "out of time"
-    assert 0 < summary.added < 24
+    assert 0 < summary.added < 12
     missing = status([], path)["missing"]  # of the grid that the store remembers
-    assert missing.sum() == 24 - summary.added
+    assert missing.sum() == 12 - summary.added
 
 
 def test_one_svd_serves_all_solvers_on_an_instance_and_each_is_charged_for_it(monkeypatch):

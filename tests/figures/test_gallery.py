@@ -32,8 +32,8 @@ FAST = {"eps": (0.2, 0.1), "restarts": (0,), "iterations": (300,)}
 def swept(tmp_path_factory):
     """A table of a success figure, from a small sweep of its own."""
     grids = [
-        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=3, options=FAST),
-        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=3, options={"eps": FAST["eps"]}),
+        Grid(("amp",), (30, 40, 50, 60), (1.1, 1.3, 1.5, 1.8), instances=2, options=FAST),
+        Grid(("amp-paper",), (30, 40), (1.3, 1.8), instances=2, options={"eps": FAST["eps"]}),
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gallery, "preset", lambda name, scale: grids)
@@ -52,13 +52,13 @@ def test_all_figures_have_a_caption_and_a_module():
 def test_success_figure_counts_what_the_store_has(swept):
     shares = swept.where(kind="share", solver="amp")
     assert len(shares) == 4 * 4 * 2
-    assert (shares["trials"] == 3).all()
-    assert np.allclose(shares["value"], shares["successes"] / 3, atol=1e-6)
+    assert (shares["trials"] == 2).all()
+    assert np.allclose(shares["value"], shares["successes"] / 2, atol=1e-6)
     assert ((shares["low"] <= shares["value"]) & (shares["value"] <= shares["high"])).all()
     assert len(swept.where(kind="threshold")) == 4 * 2 + 2 * 2
     limits = swept.where(kind="limit", solver="amp")
     assert len(limits) <= 2
-    assert swept.provenance["runs"] == "120 of the 120 of preset amp"
+    assert swept.provenance["runs"] == "80 of the 80 of preset amp"
     assert swept.provenance["command"] == "phaselect figure success_amp --scale small"
 
 
@@ -69,7 +69,7 @@ def test_success_figure_draws_every_size(swept):
     assert all(f"$\\epsilon = {eps}$" in title for eps, title in zip((0.2, 0.1), titles, strict=True))
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [label for label in labels if label.startswith("$N")] == [
-        f"$N = {n}$, 3 instances" for n in (30, 40, 50, 60)
+        f"$N = {n}$, 2 instances" for n in (30, 40, 50, 60)
     ]
     assert thresholds.get_xscale() == "log"
     assert any(line.get_xdata()[0] == 1.128 for line in fast.get_lines() if len(line.get_xdata()) == 2)

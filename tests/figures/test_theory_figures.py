@@ -203,6 +203,7 @@ def test_regulariser_table(tables):
     assert informed["m"].max() == pytest.approx(theory.max_overlap(1.3, 0.005).m, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_regulariser_is_a_trade(tables):
     """A larger lam makes the overlap grow earlier, and keeps it further from 1."""
     table = tables("regularisation")

@@ -1,4 +1,4 @@
-"""A few hundred instances of `make fuzz`, small ones and some larger; each is made again from its name."""
+"""A hundred instances of `make fuzz`, small ones and some larger; each is made again from its name."""
 
 import os
 import subprocess
@@ -34,20 +34,20 @@ def counts_of(count, sizes, kinds=NAMES, signals=SIGNALS):
 
 
 def test_no_certificate_is_wrong():
-    counts = counts_of(100, SMALL)
-    assert counts["enumerated"] > 25
-    assert counts["ambiguous answers"] > 25
+    counts = counts_of(50, SMALL)
+    assert counts["enumerated"] > 12
+    assert counts["ambiguous answers"] > 12
 
 
 def test_nor_where_there_are_too_many_signs_to_try():
-    counts = counts_of(10, LARGE)
+    counts = counts_of(6, LARGE)
     assert counts["general position"] > 1
     assert counts["ambiguous answers"] > 1
 
 
 def test_right_answers_to_small_problems_in_general_position_are_certified():
-    counts = counts_of(50, SMALL, GENERAL, EVERYWHERE_SEEN)
-    assert counts["due"] > 35
+    counts = counts_of(25, SMALL, GENERAL, EVERYWHERE_SEEN)
+    assert counts["due"] > 17
     assert counts["refused"] == 0
 
 

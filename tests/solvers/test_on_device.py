@@ -281,8 +281,13 @@ def test_rounding_ties_nothing_together():
         narrow = Instance(problem.A.astype(np.float32), problem.y, problem.x0)
         U, edge = narrow.normalised.ridge.U, matrices.ROWS_OF_HALF
         assert 1e-8 < np.abs(U[:edge] @ U[edge:].T).max() * np.sqrt(ROWS) < WEAK / 2
-        for one in (narrow, *([] if seed else [on_cpu(problem, "float32")])):
-            assert SOLVER.run(one, PLAN, init=problem.x0).status is Status.AMBIGUOUS
+        assert SOLVER.run(narrow, PLAN, init=problem.x0).status is Status.AMBIGUOUS
+
+
+@pytest.mark.slow
+def test_rounding_on_the_device_ties_nothing_together():
+    problem = instance(matrices.rotated_blocks, 0)
+    assert SOLVER.run(on_cpu(problem, "float32"), PLAN, init=problem.x0).status is Status.AMBIGUOUS
 
 
 FEW = np.array([[0, 0, 1], [1, -1, 1], [0, 0, 1], [0, -1, -1], [1, 0, 0], [0, 1, 0], [-1, 1, -1]], float)
@@ -399,6 +404,7 @@ def test_simulated_annealing_goes_on_from_its_state():
     assert (np.asarray(other.state.copies.v) != np.asarray(whole.state.copies.v)).any()
 
 
+@pytest.mark.slow
 def test_simulated_annealing_starts_where_it_is_told():
     """Cold from the start: signs that are nearly right become right, for x as for signs."""
     cold, solver = Schedule.matched(mu0=1e4, mu_max=2e4, eps=0.2, steps=2), SimulatedAnnealing(eager=False)
@@ -461,6 +467,7 @@ def populations():
     return state, list(zip(rows, levels, strict=True))
 
 
+@pytest.mark.slow
 def test_populations_are_at_equilibrium(populations):
     state, (*_, (_, level)) = populations
     probabilities, _ = gibbs(*normalised(SMALL), *level)
@@ -473,6 +480,7 @@ def test_populations_are_at_equilibrium(populations):
     assert probabilities.max() > 20 * np.median(probabilities)
 
 
+@pytest.mark.slow
 def test_free_entropy_and_energy_against_enumeration(populations):
     """The estimate of Z itself is unbiased at any number of copies."""
     A, y = normalised(SMALL)
@@ -485,6 +493,7 @@ def test_free_entropy_and_energy_against_enumeration(populations):
         assert row["best_energy"].min() == pytest.approx(energies(A, y, lam).min() / 6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_families_only_die_out_and_sweeps_are_counted(populations):
     state, ((before, _), (after, _)) = populations
     assert (after["families"] == [len(np.unique(families)) for families in state.families]).all()

@@ -75,7 +75,8 @@ def test_nothing_is_said_of_good_data():
         assert solve(gaussian_instance(100, 1.5, seed=0)).warnings == ()
 
 
-def test_noise_that_was_not_given_is_noticed_before_the_longer_search():
+def test_noise_that_was_not_given_is_noticed_before_the_longer_search(monkeypatch):
+    monkeypatch.setattr(front_door, "LARGEST_LATTICE", 0)
     noisy = gaussian_instance(60, 2.0, seed=0, noise=0.01)
     with pytest.warns(DataWarning, match="y looks noisy"):
         result = solve(noisy, solver=FrontDoor(ladder=()))

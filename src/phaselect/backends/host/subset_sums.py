@@ -18,20 +18,22 @@ MOST_PAIRS = 100_000
 @kernel(nogil=True)
 def sorted_sums(numbers):  # type: ignore[no-untyped-def]
     """`sum_i s_i numbers_i` of all sign vectors, ascending, and the signs as bits: bit i is set where s_i = -1."""
-    sums, codes = np.zeros(1), np.zeros(1, np.int64)
+    sums, codes = np.zeros(1), np.zeros(1, np.int32)
     for i in range(numbers.size):
-        up, bit = abs(numbers[i]), np.int64(1) << i
-        low_bit, high_bit = (bit, np.int64(0)) if numbers[i] >= 0 else (np.int64(0), bit)
+        up, bit, every = abs(numbers[i]), np.int32(1 << i), np.int32((2 << i) - 1)
+        low_bit, high_bit = (bit, np.int32(0)) if numbers[i] >= 0 else (np.int32(0), bit)
         old = sums.size
-        merged, merged_codes = np.empty(2 * old), np.empty(2 * old, np.int64)
+        merged, merged_codes = np.empty(2 * old), np.empty(2 * old, np.int32)
         low = high = 0
-        for k in range(2 * old):
-            if high == old or (low < old and sums[low] - up <= sums[high] + up):
-                merged[k], merged_codes[k] = sums[low] - up, codes[low] | low_bit
-                low += 1
-            else:
-                merged[k], merged_codes[k] = sums[high] + up, codes[high] | high_bit
-                high += 1
+        for k in range(old):  # without branches, which no processor could foresee
+            down, raised = sums[low] - up, sums[high] + up
+            first = down <= raised
+            merged[k] = down if first else raised
+            merged_codes[k] = codes[low] | low_bit if first else codes[high] | high_bit
+            low += first
+            high += not first
+        for k in range(old):  # opposite signs have opposite sums
+            merged[2 * old - 1 - k], merged_codes[2 * old - 1 - k] = -merged[k], merged_codes[k] ^ every
         sums, codes = merged, merged_codes
     return sums, codes
 
