@@ -70,7 +70,8 @@ def test_another_law_is_in_doubt():
     values = law(1.128) + 0.05 * np.log(SIZES) * np.log(RATES) ** 0.5
     fit = joint_limit(SIZES, RATES, measured(values))
     assert "χ²" in fit.rate_doubt
-    assert np.isnan(fit.levels[800].low)
+    assert np.isnan([fit.levels[800].low, fit.limit.low]).all()
+    assert fit.large.doubt == fit.rate_doubt
     assert str(fit).startswith("none")
 
 

@@ -1,17 +1,20 @@
 """A figure that goes on from an earlier table has the numbers of one store with all runs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from phaselect import InputError
-from phaselect.base.tables import Table
+from phaselect.base.tables import Table, load_table
 from phaselect.cli.main import main
 from phaselect.experiments.grid import all_tasks, preset
-from phaselect.experiments.runs import _row
+from phaselect.experiments.runs import _row, failed
 from phaselect.experiments.store import Store
-from phaselect.figures.gallery import Studio
+from phaselect.figures.gallery import Studio, missing_runs
 
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
 PRESETS = {"success_langevin": "langevin", "hard_phase": "hard_phase", "rate_and_size": "rate_and_size"}
 
 
@@ -52,12 +55,14 @@ def test_two_halves_make_a_whole(name, tmp_path):
     assert_same(ordered(joined), ordered(whole))
     assert joined.provenance["runs"] == whole.provenance["runs"]
     assert earlier.provenance["runs"] != whole.provenance["runs"]
-    shares = joined.where(kind="share")
-    assert float(joined.provenance["took"].split()[0]) == shares["trials"].sum() + sum(task.seed == 1 for task in tasks)
+    assert joined.provenance["took"] == whole.provenance["took"]
+    again = Studio(store=tmp_path / "whole.db", stored=True, onto=joined).table(name)
+    assert_same(ordered(again), ordered(whole))
+    assert again.provenance["took"] == whole.provenance["took"]
 
 
-def without_outcomes(table):
-    return Table({name: it for name, it in table.items() if name != "outcomes"}, table.provenance)
+def without_outcomes(table, also=()):
+    return Table({name: it for name, it in table.items() if name not in ("outcomes", *also)}, table.provenance)
 
 
 def test_curves_of_tables_that_do_not_name_instances_are_kept_whole(tmp_path):
@@ -67,12 +72,38 @@ def test_curves_of_tables_that_do_not_name_instances_are_kept_whole(tmp_path):
     some = [task for task in small if task.seed < 2]
     whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("success_langevin")
     first = store_of(tmp_path / "first.db", small + [task for task in large if task.seed < 2])
-    earlier = without_outcomes(Studio(store=first, stored=True).table("success_langevin"))
+    earlier = without_outcomes(Studio(store=first, stored=True).table("success_langevin"), ("field", "block"))
     second = store_of(tmp_path / "second.db", large + some)
     joined = Studio(store=second, stored=True, onto=earlier).table("success_langevin")
     assert_same(*(ordered(without_outcomes(table)) for table in (joined, whole)))
     assert joined.provenance["runs"] == whole.provenance["runs"]
     assert set(joined.where(kind="share", n=100)["outcomes"]) == {""}
+    only = Studio(store=store_of(tmp_path / "some.db", some), stored=True, onto=joined).table("success_langevin")
+    assert_same(ordered(only), ordered(joined))
+
+
+@pytest.mark.parametrize("name", ["success_sa", "success_amp", "success_langevin", "rate_and_size"])
+def test_committed_tables_can_be_gone_on_from(name, tmp_path):
+    """A store with a few runs changes nothing: their curves have more in the table."""
+    earlier = load_table(TABLES / f"{name}.csv")
+    tasks = all_tasks(preset(PRESETS.get(name, name.removeprefix("success_")), "paper"))
+    few = store_of(tmp_path / "few.db", tasks[:3])
+    joined = Studio("paper", few, stored=True, onto=earlier).table(name)
+    assert missing_runs(joined.provenance) == missing_runs(earlier.provenance)
+    for kind in ("share", "threshold", "limit"):
+        one, two = (np.sort(table.where(kind=kind)["value"]) for table in (earlier, joined))
+        np.testing.assert_allclose(one, two, rtol=1e-5)
+    assert "onto" in joined.provenance
+
+
+def test_what_crashed_in_the_store_may_be_in_the_table(tmp_path):
+    tasks = all_tasks(preset("hard_phase", "small"))
+    whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("hard_phase")
+    with Store(tmp_path / "crashed.db") as store:
+        store.add([failed(task, RuntimeError("lost")) for task in tasks])
+    joined = Studio(store=tmp_path / "crashed.db", stored=True, onto=whole).table("hard_phase")
+    assert_same(ordered(joined), ordered(whole))
+    assert joined.provenance["runs"] == whole.provenance["runs"]
 
 
 def test_what_cannot_be_gone_on_from(tmp_path):
@@ -91,8 +122,17 @@ def test_what_cannot_be_gone_on_from(tmp_path):
         onto(table, "complexity")
     with pytest.raises(InputError, match="goes with --stored"):
         onto(table, stored=False)
-    other = np.where(table["kind"] == "share", "plan-of-old", table["plan"])
-    with pytest.raises(InputError, match="other settings than those of today, plan-of-old"):
+    with pytest.raises(InputError, match="not of scale paper"):
+        Studio("paper", studio.store, stored=True, onto=table).table("hard_phase")
+    for column in ("kind", "plan", "trials"):
+        damaged = Table({name: it for name, it in table.items() if name != column}, table.provenance)
+        with pytest.raises(InputError, match=f"damaged, it has no column {column}"):
+            onto(damaged)
+    for damaged in (table.take(np.r_[0, : len(table)]), Table(table.columns | {"trials": table["trials"] + 1})):
+        with pytest.raises(InputError, match="damaged, outcomes and counts of its shares disagree"):
+            onto(Table(damaged.columns, table.provenance))
+    other = np.where(table["kind"] == "share", np.char.add(table["plan"], "-of-old"), table["plan"])
+    with pytest.raises(InputError, match=r"other settings than those of today, plan-.*-of-old"):
         onto(Table(table.columns | {"plan": other}, table.provenance))
 
 

@@ -7,6 +7,7 @@ chance is so at every rate, and would count against any such law as often as the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -78,8 +79,8 @@ def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[In
     if not len(sizes) == len(rates) == len(found):
         raise InputError("joint_limit: give the size, the rate and alpha_50 of each curve")
     points, fit = closed(found, sizes, rates), None
-    for slowest in np.unique(points[:, 1])[: 1 - FEWEST_RATES or None]:
-        own = points[points[:, 1] >= slowest]
+    for fastest in np.unique(points[:, 1])[: 1 - FEWEST_RATES or None]:
+        own = points[points[:, 1] >= fastest]
         if len(np.unique(own[:, 0])) < FEWEST_SIZES or len(np.unique(own[:, 1])) < FEWEST_RATES:
             break
         fit = _fitted(own)
@@ -104,6 +105,8 @@ def _fitted(points: Array) -> JointLimit:
     }
     own_error = np.array([np.median(spread[n == size]) for size in sizes])
     large = extrapolated(sizes, np.vstack([fit[:, : sizes.size] for fit in fits]), own_error)
+    if doubt:
+        large = large._replace(limit=Interval(large.limit.value, math.nan, math.nan), doubt=doubt)
     amplitude, exponent, chi2 = best[-3:].tolist()
     return JointLimit(levels, amplitude, exponent, chi2, dof, doubt, float(tau.min()), large)
 

@@ -108,6 +108,10 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed:
 
 def alpha_50_of_counts(alphas: Array, hits: Array, trials: Array) -> Interval:
     """The same from counts alone, by a bootstrap that draws them anew: instances of two alphas are independent."""
+    order = np.argsort(alphas)[trials[np.argsort(alphas)] > 0]
+    if order.size == 0:
+        return UNKNOWN
+    alphas, hits, trials = alphas[order], hits[order], trials[order]
     draws = np.random.default_rng(0).binomial(trials.astype(int), hits / trials, (REPLICATES, alphas.size))
     replicates = logistic_midpoint(alphas, draws.astype(float), np.broadcast_to(trials, draws.shape))
     return _interval(alphas, hits, trials, replicates, int(trials.min()), least=1.0)

@@ -17,7 +17,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import CURVE, Task
 from phaselect.experiments.store import FAILED
 from phaselect.experiments.success import curves, succeeded
-from phaselect.solvers.registry import OPTIONS, REGISTRY
+from phaselect.solvers.registry import OPTIONS, recipe
 
 RECOVERED, MISSED, CRASHED, NOT_RUN = "y", "n", "x", "-"
 ENDED = "NOT_RECOVERED"
@@ -54,7 +54,7 @@ def _runs(share: dict[str, Any]) -> Columns:
         raise InputError(f"{shortened(str(share['outcomes']))} are no outcomes: a letter for each seed, y, n, x or -")
     seeds = np.flatnonzero(found != NOT_RUN)
     good, crashed = found[seeds] == RECOVERED, found[seeds] == CRASHED
-    named = {name: float(share[name]) for name in REGISTRY[share["solver"]].options}
+    named = {name: float(share[name]) for name in recipe(share["solver"]).options}
     tasks = [
         Task.of(share["solver"], share["n"], share["alpha"], seed, share["ensemble"], share["field"], **named)
         for seed in seeds.tolist()

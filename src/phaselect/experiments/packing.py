@@ -171,9 +171,9 @@ class Batches:
             try:
                 return run_on_device(pack, self.device)
             except Exception as error:
-                from phaselect.backends.jax.devices import answers
+                from phaselect.backends.jax.devices import answers, out_of_memory
 
-                if answers(self.device):
+                if out_of_memory(error) or answers(self.device):
                     raise
                 raise DeviceLost(
                     f"the {self.device} does not answer any more, after {type(error).__name__}: rows done so far are "

@@ -6,6 +6,7 @@ as they are, curve by curve, unless the store has as many runs of the curve.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,40 +14,64 @@ import numpy as np
 
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Table, stack
-from phaselect.experiments.grid import Task
-from phaselect.experiments.outcomes import runs_of
+from phaselect.experiments.grid import CURVE, USUAL, Task
+from phaselect.experiments.outcomes import NOT_RUN, runs_of
+from phaselect.experiments.store import FAILED
 
 GROWING = ("success_sa", "success_amp", "success_langevin", "rate_and_size", "hard_phase")
 """Figures whose tables can be gone on from."""
+NEEDED = ("kind", "solver", "n", "plan", "alpha", "trials", "crashed", "successes", "value", "low", "high")
 
 
-def check_earlier(earlier: Table, name: str, stored: bool) -> None:
-    """Can this figure go on from the table that it is given?"""
+def prepared(earlier: Table, name: str, scale: str, stored: bool) -> Table:
+    """The table, with the columns that have come up since it was written; or why a figure cannot go on from it."""
     if name not in GROWING:
         raise InputError(f"--onto: only {', '.join(GROWING)} can go on from a table, not {name}")
     if earlier.provenance.get("figure") != name:
         raise InputError(f"--onto: this is no table of figure {name}")
-    if name == "hard_phase" and "outcomes" not in earlier:
-        raise InputError("--onto: this table does not say which instances were recovered, so nothing can go on from it")
     if not stored:
         raise InputError("--onto goes with --stored: do the runs that are missing by `phaselect sweep`")
+    if not earlier.provenance.get("command", "").endswith(f"--scale {scale}"):
+        raise InputError(f"--onto: this table is not of scale {scale}")
+    missing = [column for column in NEEDED if column not in earlier]
+    if missing:
+        raise InputError(f"--onto: this table is damaged, it has no column {', '.join(missing)}")
+    if name == "hard_phase" and "outcomes" not in earlier:
+        raise InputError("--onto: this table does not say which instances were recovered, so nothing can go on from it")
+    usual = dict.fromkeys(CURVE, math.nan) | USUAL | {"outcomes": ""}
+    columns = {column: np.full(len(earlier), value) for column, value in usual.items()} | earlier.columns
+    _check_shares(Table(columns).where(kind="share"))
+    return Table(columns, earlier.provenance)
+
+
+def _check_shares(shares: Table) -> None:
+    """Do outcomes and counts agree, and is every share there once?"""
+    places = list(zip(curve_names(shares), shares["alpha"].tolist(), strict=True))
+    counted = [len(text) - text.count(NOT_RUN) for text in shares["outcomes"].tolist()]
+    told = [bool(text) for text in shares["outcomes"].tolist()]
+    if len(set(places)) < len(places) or np.any((counted != shares["trials"] + shares["crashed"]) & told):
+        raise InputError("--onto: this table is damaged, outcomes and counts of its shares disagree")
 
 
 def with_runs_of(earlier: Table, rows: Table, tasks: Sequence[Task]) -> Table:
-    """Rows, and below them the runs of these tasks that only the earlier table has; `runs` in words of how many."""
+    """Rows, and below them the runs of these tasks that only the earlier table has, or that crashed in the store."""
     strangers = set(earlier.where(kind="share").values("plan")) - {task.plan for task in tasks}
     if strangers:
         raise InputError(f"--onto: runs of other settings than those of today, {', '.join(sorted(strangers))}")
     runs = runs_of(earlier)
     if len(runs) == 0:
         return rows
+    good = runs["key"][runs["status"] != FAILED]
+    rows = rows.take((rows["status"] != FAILED) | ~np.isin(rows["key"], good))
     news = runs.take(np.isin(runs["key"], [task.key for task in tasks]) & ~np.isin(runs["key"], rows["key"]))
-    return Table(stack([{name: rows[name] for name in (*runs, "revision")}, news.columns | {"revision": ""}]))
+    ours, theirs = ({name: part[name] for name in runs} for part in (rows, news))
+    blank = {"revision": np.full(len(news), "")}
+    return Table(stack([ours | {"revision": rows["revision"]}, theirs | blank]))
 
 
 def fuller_curves(earlier: Table, rows: Table) -> Table:
-    """The shares and thresholds of the curves of which the table has more runs than there are rows."""
-    shares, ours, theirs = earlier.where(kind="share"), Counter(curve_names(rows)), Counter[str]()
+    """The shares and thresholds of curves that do not name their instances, and have more runs than there are rows."""
+    shares, ours, theirs = earlier.where(kind="share", outcomes=""), Counter(curve_names(rows)), Counter[str]()
     for name, trials, crashed in zip(curve_names(shares), shares["trials"], shares["crashed"], strict=True):
         theirs[name] += int(trials + crashed)
     measured = earlier.take(np.isin(earlier["kind"], ("share", "threshold")))
@@ -54,14 +79,18 @@ def fuller_curves(earlier: Table, rows: Table) -> Table:
     return measured.take(np.isin(curve_names(measured), fuller))
 
 
-def runs_beside(earlier: Table, rows: Table) -> int:
-    """How many runs more than the rows there are where fuller curves are kept."""
+def counts_with(earlier: Table | None, rows: Table) -> tuple[int, int]:
+    """Runs, and how many of them crashed, of the rows and of the curves that are kept instead of some of them."""
+    if earlier is None:
+        return len(rows), int(np.sum(rows["status"] == FAILED))
     kept = fuller_curves(earlier, rows)
-    shares = kept.where(kind="share")
-    return int(np.sum(shares["trials"] + shares["crashed"]) - np.sum(np.isin(curve_names(rows), curve_names(kept))))
+    shares, own = kept.where(kind="share"), rows.take(~np.isin(curve_names(rows), curve_names(kept)))
+    crashed = int(np.sum(shares["crashed"]))
+    runs, crashes = counts_with(None, own)
+    return runs + int(np.sum(shares["trials"])) + crashed, crashes + crashed
 
 
 def curve_names(table: Table) -> list[str]:
     """A name for the curve of each row; the plan stands for the options."""
-    names = ("solver", "ensemble", "n", "plan")
+    names = ("solver", "ensemble", "field", "n", "plan")
     return [" ".join(map(str, it)) for it in zip(*(table[name].tolist() for name in names), strict=True)]

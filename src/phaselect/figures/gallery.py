@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -22,11 +22,12 @@ from phaselect.base.style import remark, save, style
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments.executors import Executor
 from phaselect.experiments.grid import all_tasks, preset
+from phaselect.experiments.outcomes import runs_of
 from phaselect.experiments.revision import DIRTY, committed, git_revision, sources
-from phaselect.experiments.store import FAILED, Store
+from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import SweepProgress, run_sweep
 from phaselect.figures.context import Context, FigureModule, Scale
-from phaselect.figures.earlier_table import check_earlier, runs_beside, with_runs_of
+from phaselect.figures.earlier_table import counts_with, prepared, with_runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,13 +90,22 @@ class Studio:
 
     def table(self, name: str) -> Table:
         """The table of a figure: from the cache if these very sources have computed it, or computed now."""
-        module = figure_module(name)
+        figure_module(name)
         if self.onto is not None:
-            check_earlier(self.onto, name, self.stored)
+            return replace(self, onto=prepared(self.onto, name, self.scale, self.stored))._computed(name)
         cached = (self.cache or cache_folder()) / f"{name}-{self.scale}-{sources()}.csv"
         with contextlib.suppress(InputError):  # not there, or damaged: compute it
             table = load_table(cached)
             return Table(table.columns, with_caution(table.provenance | {"revision": git_revision()}))
+        table = self._computed(name)
+        if REVISIONS not in table.provenance:  # the store is the cache of runs
+            with contextlib.suppress(InputError):  # no place for a cache: do without
+                make_folder(cached.parent)
+                table.save(cached)
+        return table
+
+    def _computed(self, name: str) -> Table:
+        """The table, computed now."""
         swept: list[Table] = []
 
         def rows(preset_name: str) -> Table:
@@ -103,7 +113,7 @@ class Studio:
             return swept[-1]
 
         began = time.perf_counter()
-        columns = module.compute(Context(self.scale, rows, self.progress, self.onto))
+        columns = figure_module(name).compute(Context(self.scale, rows, self.progress, self.onto))
         self.progress(1.0)
         provenance = {
             "figure": name,
@@ -112,21 +122,17 @@ class Studio:
             "revision": git_revision(),
             "date": datetime.now(UTC).date().isoformat(),
         }
-        if swept:  # the store is their cache
+        if swept:
             before = {} if self.onto is None else self.onto.provenance
-            revisions = {it for part in swept for it in part["revision"].tolist()} | set(
-                before.get(REVISIONS, "").split()
-            )
+            revisions = {it for part in swept for it in part["revision"].tolist()}
             provenance["runs"] = ", ".join(part.provenance["runs"] for part in swept)
-            provenance["took"] = _times(swept, before.get("took", ""))
-            provenance[REVISIONS] = " ".join(sorted(revisions - {""}))
-            return Table(columns, with_caution(provenance)).rounded(DIGITS)
-        provenance["took"] = f"{time.perf_counter() - began:.0f} s"
-        table = Table(columns, with_caution(provenance)).rounded(DIGITS)
-        with contextlib.suppress(InputError):  # no place for a cache: do without
-            make_folder(cached.parent)
-            table.save(cached)
-        return table
+            provenance["took"] = _times(swept, self.onto)
+            provenance[REVISIONS] = " ".join(sorted((revisions | set(before.get(REVISIONS, "").split())) - {""}))
+            if before:
+                provenance["onto"] = f"the table of revision {before['revision']}, {before['date']}"
+        else:
+            provenance["took"] = f"{time.perf_counter() - began:.0f} s"
+        return Table(columns, with_caution(provenance)).rounded(DIGITS)
 
     def rows(self, preset_name: str) -> Table:
         """The runs of a preset sweep."""
@@ -137,17 +143,14 @@ class Studio:
         with Store(path, read_only=True) as store:
             table = store.table()
         tasks = all_tasks(grids)
-        chosen, beside = table.take(np.isin(table["key"], [task.key for task in tasks])), 0
-        crashed = int(np.sum(chosen["status"] == FAILED))
-        if len(chosen) == crashed:
-            but = f" but {crashed} that crashed" if crashed else ""
-            raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}{but}")
+        chosen = table.take(np.isin(table["key"], [task.key for task in tasks]))
         if self.onto is not None:
             chosen = with_runs_of(self.onto, chosen, tasks)
-            beside = runs_beside(self.onto, chosen)
-            crashed = int(np.sum(chosen["status"] == FAILED))
-        runs = f"{len(chosen) + beside} of the {len(tasks)} of preset {preset_name}"
-        runs += f", {crashed} crashed" if crashed else ""
+        count, crashed = counts_with(self.onto, chosen)
+        if count == crashed:
+            but = f" but {crashed} that crashed" if crashed else ""
+            raise InputError(f"{path} has no runs of preset {preset_name} at scale {self.scale}{but}")
+        runs = f"{count} of the {len(tasks)} of preset {preset_name}" + (f", {crashed} crashed" if crashed else "")
         return Table(chosen.columns, {"runs": runs})
 
 
@@ -171,11 +174,12 @@ def uncommitted(provenance: dict[str, str]) -> bool:
     return any(revision.endswith(DIRTY) for revision in revisions)
 
 
-def _times(swept: list[Table], before: str) -> str:
-    """Seconds that runs took, those of one core and those of each device apart; before: the same of others."""
-    total = {device: float(seconds) for seconds, device in re.findall(r"(\d+) s of ([^,]+)", before)}
-    total = {device.replace("one core", ""): seconds for device, seconds in total.items()}
-    for part in (part.take(part["revision"] != "") for part in swept):
+def _times(swept: list[Table], earlier: Table | None) -> str:
+    """Seconds that runs took, those of one core and those of each device apart; of an earlier table by its word."""
+    told = "" if earlier is None else earlier.provenance.get("took", "")
+    known = np.array([]) if earlier is None else runs_of(earlier).columns.get("key", np.array([]))
+    total = {device.replace("one core", ""): float(time) for time, device in re.findall(r"(\d+) s of ([^,]+)", told)}
+    for part in (part.take(~np.isin(part["key"], known)) for part in swept):
         for device, seconds in zip(part["device"].tolist(), part["seconds"].tolist(), strict=True):
             total[device] = total.get(device, 0.0) + (seconds if np.isfinite(seconds) else 0.0)
     return ", ".join(f"{seconds:.0f} s of {device or 'one core'}" for device, seconds in sorted(total.items()))

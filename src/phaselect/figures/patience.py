@@ -23,7 +23,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_counts
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
-from phaselect.figures.success_curves import BAYES
+from phaselect.figures.success_curves import BAYES, ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,10 +100,10 @@ def _draw_thresholds(axes: Axes, table: Table) -> None:
     last = table["iterations"].max()
     for place, (iterations, look) in enumerate(((ELSEWHERE, {"mfc": "white"}), (last, {}))):
         found = thresholds_within(table, iterations)
-        value, low, high = np.array(list(found.values())).T
-        low = np.where(np.isnan(value) & (low <= 1.0), -np.inf, low)
+        middles = Table(dict(zip(Interval._fields, np.array(list(found.values())).T, strict=True)))
         label = rf"$\alpha_{{50}}$, {iterations:.0f} iterations"
         at = np.array(list(found)) * 1.1 ** between(place, 2)
+        value, low, high = ends(middles)
         with_bars(axes, at, value, low, high, ls="none", marker="o", color=BLUE, label=label, **look)
     logarithmic(axes, "x", table["n"])
     axes.set(xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered", xmargin=0.1)

@@ -44,8 +44,7 @@ HALF: dict[str, Any] = {"ms": 4.5, "mec": "black", "mew": 0.6, "zorder": 5}
 BAYES: dict[str, Any] = {"color": GREY, "ls": "--", "lw": 1.1}
 Looks = dict[int, dict[str, Any]]
 MEASURED = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
-TEXTS = ("outcomes", "doubt")
-"""Columns of `analyse`: what a share has beside its value; those that are words."""
+"""Columns of `analyse`: what a share has beside its value."""
 VARIANTS = {
     "sa-proposals": "$T_A$ in proposals",
     "sa-fixed": r"$\lambda = 0.005$",
@@ -83,18 +82,24 @@ def analyse(rows: Table, earlier: Table | None = None) -> Columns:
     limit, the doubt. earlier: a table, of whose curves those are kept that have more runs than there are rows of.
     """
     kept = None if earlier is None else fuller_curves(earlier, rows)
-    rows = rows if kept is None else rows.take(~np.isin(curve_names(rows), curve_names(kept)))
+    if kept is None:
+        return stack(_measured(rows))
+    rows = rows.take(~np.isin(curve_names(rows), curve_names(kept)))
+    names = ("kind", *CURVE, "alpha", *MEASURED, "value", "low", "high", "instances", "outcomes", *NO_FIT)
+    blank = dict.fromkeys(names, math.nan) | NO_FIT
+    parts = [*(_measured(rows) if len(rows) else []), blank | kept.columns]
+    return refitted(Table(stack({name: part[name] for name in names} for part in parts))).columns
+
+
+def _measured(rows: Table) -> list[dict[str, Any]]:
+    """Shares; thresholds and limits."""
     shares, middles = share_rows(rows), alpha_50_table(rows)
     thresholds = (
         {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", *NO_FIT)}
         | {"value": middles["alpha_50"], "alpha": math.nan, "outcomes": ""}
         | dict.fromkeys(MEASURED, math.nan)
     )
-    found = Table(stack({name: part[name] for name in shares} for part in (shares, thresholds)))
-    if kept is None:
-        return found.columns
-    blank = {name: "" if name in TEXTS else math.nan for name in found.columns if name not in kept}
-    return refitted(Table(stack([found.columns, kept.columns | blank]))).columns
+    return [shares, thresholds]
 
 
 def share_rows(rows: Table) -> dict[str, Any]:

@@ -24,7 +24,7 @@ ALIKE, SAME = 1e-9, 4 * EPS
 """Relative difference of what random vectors say of columns worth a look, and of columns that are multiples."""
 NAMED, LOOKED_AT = 3, 20
 """Pairs of columns that are told, and that are looked at."""
-WORTH_IT, ENTRIES, WORTH_ELIMINATION = 1e9, 2e6, 3e8
+WORTH_IT, ENTRIES, WORTH_ELIMINATION = 1e9, 2e6, 1e8
 """M N^2, and M N, up to which the rank is found, in tenths of a second; M N^2 up to which elimination takes one."""
 CLEARLY = 1e-10
 """Smallest eigenvalue of `A^T A`, over their sum, that rounding does not hide."""
@@ -45,7 +45,7 @@ def dependent_columns(problem: Instance) -> tuple[str, ...]:
     if pairs := _multiples(matrix):
         how = f"{'; '.join(pairs)}; leave out one of each such pair"
     elif small and isinstance(matrix, Dense | Sparse) and (rank := _rank(problem)) < n:
-        how = f"its {n} columns have rank {rank}; leave out those that others make up ({n - rank})"
+        how = f"to the digits of float64 its {n} columns have rank {rank}; leave out the {n - rank} that others make up"
     return (f"A does not determine x, whatever y is: {how}, or add measurements that tell them apart",) if how else ()
 
 
