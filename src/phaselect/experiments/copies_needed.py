@@ -151,7 +151,8 @@ def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing |
     alpha, values, spread = good.T
     centre = alpha.mean()
     (levels, slopes), chi2 = _lines(alpha - centre, values, spread)
-    zeros = centre - levels / slopes
+    with np.errstate(divide="ignore"):  # a level line has its zero at infinity
+        zeros = centre - levels / slopes
     doubt = bad_fit(chi2, alpha.size - 2) or ("" if np.percentile(slopes, ENDS[1]) < 0 else "no decrease")
     bounds = (math.nan, math.nan) if doubt else np.percentile(zeros[1:], ENDS).tolist()
     return Vanishing(Interval(float(zeros[0]), *bounds), chi2, alpha.size - 2, doubt)
