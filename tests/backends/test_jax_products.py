@@ -7,7 +7,7 @@ import pytest
 
 from phaselect import Instance
 from phaselect.backends.jax import on_device
-from phaselect.backends.jax.products import adjoint, by_halves, by_sums, forward, product
+from phaselect.backends.jax.products import adjoint, by_halves, forward, product
 from tests.backends.shapes import PROBLEM, ROWS, N, result_of
 
 X, Z = np.random.default_rng(0).standard_normal(N), 1e4 * np.random.default_rng(1).standard_normal(ROWS)
@@ -56,19 +56,6 @@ def test_half_precision_on_matrix_units_keeps_the_digits_of_the_vectors(axis):
     for one, expected in zip(found, exact, strict=True):
         close(one, expected, 1e-6)
     assert not np.asarray(whole(A, 0 * vectors, axis=axis)).any()
-
-
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("axis", [0, 1])
-def test_sums_of_several_vectors_are_one_reduction(axis, dtype):
-    """What a GPU does: of several reductions it would read A for each."""
-    rng = np.random.default_rng(3)
-    with jax.enable_x64(True):
-        A, vectors = (jnp.asarray(rng.standard_normal(shape), dtype) for shape in ((2, 30, 20), (2, 4, (30, 20)[axis])))
-        found = jax.vmap(lambda A, vectors: by_sums(A, vectors, axis))(A, vectors)
-        assert str(jax.make_jaxpr(by_sums, static_argnums=2)(A[0], vectors[0], axis)).count("reduce") == 1
-    for one, own, expected in zip(found, vectors, A, strict=True):
-        close(one, np.asarray(own) @ np.asarray(expected if axis == 0 else expected.T), 1e-14)
 
 
 def test_a_matrix_product_uses_all_digits():
