@@ -25,7 +25,7 @@ def store_of(path, tasks, seconds=1.0):
         middle = 1.3 + 2.0 / task.n - 0.02 * np.log2(dict(task.options).get("replicas", 1.0))
         good = np.random.default_rng([task.seed, task.n]).normal(0, 0.1) < task.alpha - middle
         found = {"status": "RECOVERED" if good else "NOT_RECOVERED", "m": float(good), "mse_y": 1.0 - good}
-        rows.append(_row(task) | found | {"seconds": seconds})
+        rows.append(_row(task) | found | {"seconds": seconds, "sweeps": 3000.0 + task.seed})
     with Store(path) as store:
         store.add(rows)
     return path
@@ -94,6 +94,20 @@ def test_committed_tables_can_be_gone_on_from(name, tmp_path):
         one, two = (np.sort(table.where(kind=kind)["value"]) for table in (earlier, joined))
         np.testing.assert_allclose(one, two, rtol=1e-5)
     assert "onto" in joined.provenance
+
+
+def test_sizes_of_patience_come_from_where_more_runs_are(tmp_path):
+    """N = 50 from the table, of which the store has some; N = 100 from the store."""
+    tasks = all_tasks(preset("patience", "small"))
+    small, large = ([task for task in tasks if task.n == n] for n in (50, 100))
+    whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("patience")
+    earlier = Studio(store=store_of(tmp_path / "first.db", small + large[:3]), stored=True).table("patience")
+    second = store_of(tmp_path / "second.db", large + small[:3])
+    joined = Studio(store=second, stored=True, onto=earlier).table("patience")
+    assert_same(ordered(joined), ordered(whole))
+    assert joined.provenance["runs"] == whole.provenance["runs"]
+    again = Studio(store=second, stored=True, onto=joined).table("patience")
+    assert_same(ordered(again), ordered(whole))
 
 
 def test_what_crashed_in_the_store_may_be_in_the_table(tmp_path):

@@ -12,7 +12,8 @@ from phaselect.figures.context import Context
 def rows(needed, n=100, alpha=1.2):
     """Runs that were recovered after so many iterations; not at all: 0; crashed: -1."""
     needed = np.array(needed, dtype=float)
-    return {
+    curve = {"solver": "amp", "ensemble": "gaussian", "field": "real", "plan": "plan-of-today"}
+    return {name: np.full(needed.size, value) for name, value in curve.items()} | {
         "n": np.full(needed.size, n),
         "alpha": np.full(needed.size, alpha),
         "iterations": np.full(needed.size, 200_000),
@@ -34,6 +35,7 @@ def test_a_run_counts_from_when_it_was_recovered():
     assert (at[0], at[-1]) == (patience.FIRST, 200_000)
     assert found["successes"].tolist() == [1 + int(t >= 4096) + int(t >= 150_000) for t in at]
     assert (found["trials"][0], found["crashed"][0]) == (4, 1)
+    assert found["kind"].tolist() == ["within"] * (len(at) - 1) + ["share"]
     interval = binomtest(3, 4).proportion_ci(method="wilson")
     assert (found["low"][-1], found["high"][-1]) == pytest.approx(interval)
 

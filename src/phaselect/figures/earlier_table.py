@@ -18,7 +18,7 @@ from phaselect.experiments.grid import CURVE, USUAL, Task
 from phaselect.experiments.outcomes import NOT_RUN, runs_of
 from phaselect.experiments.store import FAILED
 
-GROWING = ("success_sa", "success_amp", "success_langevin", "rate_and_size", "hard_phase")
+GROWING = ("success_sa", "success_amp", "success_langevin", "patience", "rate_and_size", "hard_phase")
 """Figures whose tables can be gone on from."""
 NEEDED = ("kind", "solver", "n", "plan", "alpha", "trials", "crashed", "successes", "value", "low", "high")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_counts
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
+from phaselect.figures.earlier_table import fuller_curves
 from phaselect.figures.success_curves import BAYES, ends
 
 if TYPE_CHECKING:
@@ -41,17 +42,30 @@ FIRST = 2500
 PER_DECADE = 12
 ELSEWHERE = 3000
 """Iterations of the runs of success_amp."""
+PLACE = ("solver", "ensemble", "field", "n", "plan", "alpha")
+COLUMNS = ("kind", *PLACE, "iterations", "trials", "crashed", "successes", "value", "low", "high")
 
 
 def compute(context: Context) -> Columns:
-    """Shares of each size and alpha, against iterations."""
+    """Shares of each size and alpha, against iterations; those of sizes that an earlier table has more runs of are its.
+
+    Rows of all iterations are of kind "share", as in other tables of sweeps, those of fewer of kind "within".
+    """
     rows = context.rows("patience")
-    last = rows["iterations"].max()
-    at = np.geomspace(FIRST, last, round(PER_DECADE * np.log10(last / FIRST)) + 1).round()
-    return stack(recovered_within(one, at) for own in rows.by("n") for one in own.by("alpha"))
+    parts: list[dict[str, Any]] = []
+    if context.earlier is not None:
+        kept = list(fuller_curves(context.earlier, rows).values("n"))
+        theirs = context.earlier.take(np.isin(context.earlier["n"], kept))
+        parts = [{name: theirs[name] for name in COLUMNS}]
+        rows = rows.take(~np.isin(rows["n"], kept))
+    if len(rows):
+        last = rows["iterations"].max()
+        at = np.geomspace(FIRST, last, round(PER_DECADE * np.log10(last / FIRST)) + 1).round()
+        parts += [recovered_within(one, at) for own in rows.by("n") for one in own.by("alpha")]
+    return stack(parts)
 
 
-def recovered_within(rows: Table, at: NDArray[np.float64]) -> dict[str, object]:
+def recovered_within(rows: Table, at: NDArray[np.float64]) -> dict[str, Any]:
     """Of the runs at one size and alpha, within so many iterations."""
     runs = finished(rows)
     needed = np.where(succeeded(runs), runs["sweeps"], np.inf)
@@ -59,7 +73,9 @@ def recovered_within(rows: Table, at: NDArray[np.float64]) -> dict[str, object]:
     low, high = wilson(hits, len(runs))
     counts = {"trials": len(runs), "crashed": len(rows) - len(runs), "successes": hits}
     share = {"value": hits / max(1, len(runs)), "low": low, "high": high}
-    return {"n": rows["n"][0], "alpha": rows["alpha"][0], "iterations": at} | counts | share
+    place = {name: rows[name][0] for name in PLACE} | {"kind": np.where(at == at[-1], "share", "within")}
+    found = place | {"iterations": at} | counts | share
+    return {name: found[name] for name in COLUMNS}
 
 
 def thresholds_within(table: Table, iterations: float) -> dict[int, Interval]:
