@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
-    "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these. Points at "
-    "one N are moved apart a little. Lines: growth by a factor with every unknown, the likeliest by all runs at that "
-    "alpha, successes and failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice "
-    "with blocks of 40 rows recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) "
-    "The rate of that growth, in powers of two per unknown, against alpha, with its interval, and where the line "
-    "through the rates vanishes, where one fits."
+    "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these; a bar "
+    "without an upper end goes on beyond the picture. Points at one N are moved apart a little. Lines: growth by a "
+    "factor with every unknown, the likeliest by all runs at that alpha, successes and failures alike, where its "
+    "deviance is good. Bars at the bottom: the N up to which a lattice with blocks of 40 rows recovers half from data "
+    "in float64, with no copies at all, by the rule of figure bits. (b) The rate of that growth, in powers of two per "
+    "unknown, against alpha, with its interval, and where the line through the rates vanishes, where one fits."
 )
 BITS, LATTICE = 52, 0.030
 """Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
@@ -59,8 +59,8 @@ def draw(table: Table) -> Figure:
     )
     axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
     axes[0].set_yscale("log", base=2)
-    known = np.concatenate([copies[name] for name in ("value", "low", "high")])
-    axes[0].set_ylim(1.0, 2.0 ** (known[np.isfinite(known)].max() + ABOVE))  # lines go on beyond
+    known = np.concatenate([copies[name] for name in ("value", "low")])
+    axes[0].set_ylim(1.0, 2.0 ** (known[np.isfinite(known)].max() + ABOVE))  # lines and bars go on beyond
     axes[0].set_title(r"population annealing, $\mu\lambda = 1$")
     _draw_rates(axes[1], table)
     axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL) + 0.01)
