@@ -1,5 +1,7 @@
 """Copies for half of the instances, and their growth, from runs that are made up."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,10 @@ def test_where_it_vanishes():
     assert not end.doubt
     assert end.alpha.low < 1.13 < end.alpha.high
     assert end.alpha.high - end.alpha.low < 0.02
-    assert vanishing(alphas, [close(0.1, 0.003)] * 4).doubt == "no decrease"
+    for level in (0.1, 0.0):
+        flat = vanishing(alphas, [close(level, 0.003)] * 4)
+        assert flat.doubt == "no decrease"
+        assert math.isnan(flat.alpha.value)
     assert vanishing(alphas[:1], [close(0.1)]) is None
 
 

@@ -45,15 +45,12 @@ def counted(n, alpha, early, late, runs=100):
     return rows([2048] * early + [100_000] * late + [0] * (runs - early - late), n, alpha)
 
 
-def test_thresholds_within_so_many_iterations():
-    """Half of 100 runs at 1.15 with all iterations, at 1.2 with 3000: by symmetry, where shares are 10, 50 and 90."""
+def test_thresholds():
+    """Half of 100 runs at 1.15: by symmetry, where shares are 10, 50 and 90."""
     found = table(*(counted(400, alpha, *hits) for alpha, hits in ((1.1, (0, 10)), (1.15, (10, 40)), (1.2, (50, 40)))))
-    late = patience.thresholds_within(found, 200_000)[400]
-    assert late.value == pytest.approx(1.15, abs=1e-3)
-    assert late.low < 1.15 < late.high < late.low + 0.02
-    early = patience.thresholds_within(found, patience.ELSEWHERE)[400]
-    assert early.value == pytest.approx(1.2, abs=0.003)
-    assert early.low > late.high
+    half = patience.thresholds(found.where(kind="share"))[400]
+    assert half.value == pytest.approx(1.15, abs=1e-3)
+    assert half.low < 1.15 < half.high < half.low + 0.02
 
 
 def test_a_panel_for_each_size_and_a_line_for_each_alpha():

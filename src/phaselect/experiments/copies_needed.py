@@ -21,6 +21,7 @@ from phaselect.experiments.limits import (
     NO_FIT,
     REPLICATES,
     STEEPEST,
+    UNKNOWN,
     Interval,
     bad_fit,
     closed,
@@ -151,11 +152,11 @@ def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing |
     alpha, values, spread = good.T
     centre = alpha.mean()
     (levels, slopes), chi2 = _lines(alpha - centre, values, spread)
-    with np.errstate(divide="ignore"):  # a level line has its zero at infinity
-        zeros = centre - levels / slopes
-    doubt = bad_fit(chi2, alpha.size - 2) or ("" if np.percentile(slopes, ENDS[1]) < 0 else "no decrease")
-    bounds = (math.nan, math.nan) if doubt else np.percentile(zeros[1:], ENDS).tolist()
-    return Vanishing(Interval(float(zeros[0]), *bounds), chi2, alpha.size - 2, doubt)
+    dof = alpha.size - 2
+    if np.percentile(slopes, ENDS[1]) >= 0:
+        return Vanishing(UNKNOWN, chi2, dof, bad_fit(chi2, dof) or "no decrease")
+    zeros, doubt = centre - levels / slopes, bad_fit(chi2, dof)
+    return Vanishing(UNKNOWN if doubt else _estimate(zeros), chi2, dof, doubt)
 
 
 def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:

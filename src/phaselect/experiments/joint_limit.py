@@ -22,7 +22,9 @@ from phaselect.experiments.limits import (
     bad_fit,
     closed,
     extrapolated,
+    fit_doubt,
     misfit,
+    power_fits,
     with_replicates,
 )
 from phaselect.experiments.success import Array
@@ -54,7 +56,7 @@ class JointLimit(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """Of it."""
+        """Why there is no limit to be trusted, "" if there is one."""
         return self.rate_doubt or self.large.doubt
 
     def at(self, n: int, tau: Any) -> Any:
@@ -95,10 +97,10 @@ def _fitted(points: Array) -> JointLimit:
     sizes, place = np.unique(n, return_inverse=True)
     apart = with_replicates(values, spread)
     together = values + spread * np.random.default_rng(0).standard_normal((len(apart), sizes.size))[:, place]
-    fits = [_fit(place, tau, rows, spread) for rows in (apart, np.vstack([values, together]))]
+    fits = [power_fits(place, tau, rows, spread, EXPONENTS) for rows in (apart, np.vstack([values, together]))]
     dof = n.size - sizes.size - 2
     best = fits[0][0]
-    doubt = _doubt(best[-1], dof, np.percentile(np.vstack(fits)[:, -2], ENDS))
+    doubt = fit_doubt(best[-1], dof, EXPONENTS, np.percentile(np.vstack(fits)[:, -2], ENDS), of=" of tau")
     levels = {
         int(size): Interval(float(best[k]), *(UNKNOWN[1:] if doubt else _widest(fit[1:, k] for fit in fits)))
         for k, size in enumerate(sizes)
@@ -115,26 +117,3 @@ def _widest(samples: Any) -> tuple[float, float]:
     """The outer ends of several 95 % intervals."""
     ends = np.array([np.percentile(sample, ENDS) for sample in samples])
     return float(ends[:, 0].min()), float(ends[:, 1].max())
-
-
-def _doubt(chi2: float, dof: int, exponents: Array) -> str:
-    if bad := bad_fit(chi2, dof):
-        return bad
-    least, most = exponents
-    if least <= EXPONENTS[0] or most >= EXPONENTS[-1]:
-        return f"exponent of tau not determined, {least:.2f} to {most:.2f}"
-    return ""
-
-
-def _fit(place: Any, tau: Array, values: Array, spread: Array) -> Array:
-    """The levels, d, e and chi^2 of the best fit to each row of values: at a given e the others are linear.
-
-    By a grid, not by scipy.optimize.curve_fit, as in `limits`: every row at once, and no minimum is only a local one.
-    """
-    levels = place[:, None] == np.arange(place.max() + 1)
-    designs = np.stack([np.column_stack([levels, tau**-e]) / spread[:, None] for e in EXPONENTS])
-    scaled, rows = (values / spread).T, np.arange(len(values))
-    linear = np.linalg.pinv(designs) @ scaled
-    chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)
-    best = np.argmin(chi2, axis=0)
-    return np.column_stack([linear[best, :, rows], EXPONENTS[best], chi2[best, rows]])

@@ -70,6 +70,16 @@ class Limit(NamedTuple):
         return f"none: {self.doubt}" if self.doubt else f"{self.limit}, {misfit(self.chi2, self.dof)}"
 
 
+def intervals(rows: Table) -> list[Interval]:
+    """Of each row of a table that has them."""
+    return [Interval(*numbers) for numbers in zip(*(rows[name].tolist() for name in Interval._fields), strict=True)]
+
+
+def limit_of(rows: Table) -> Limit:
+    """The fit that the first of these rows has."""
+    return Limit(intervals(rows)[0], *(rows[name][0].item() for name in NO_FIT))
+
+
 def misfit(chi2: float, dof: int) -> str:
     """In words."""
     return f"χ² = {chi2:.1f} for {dof} degree{'s' if dof > 1 else ''} of freedom"
@@ -80,7 +90,7 @@ BOUNDS = ("alpha_50", "low", "high")
 NO_FIT = {"amplitude": math.nan, "exponent": math.nan, "chi2": math.nan, "dof": 0, "doubt": ""}
 
 
-def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
+def alpha_50(rows: Table) -> Alpha50:
     """The alpha at which half of the runs of one curve succeed, by logistic regression of success on alpha.
 
     The interval is a bootstrap over instances: seeds are drawn with replacement, each with its runs at all alphas.
@@ -88,10 +98,10 @@ def alpha_50(rows: Table, *, seed: int = 0) -> Alpha50:
     beyond which Wilson's intervals exclude one half. A curve that stays below (above) one half has value nan and
     an interval that is open above (below).
     """
-    return half_point(rows, lambda runs: runs["alpha"], least=1.0, seed=seed)
+    return half_point(rows, lambda runs: runs["alpha"], least=1.0)
 
 
-def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed: int = 0) -> Alpha50:
+def half_point(rows: Table, of: Callable[[Table], Array], *, least: float) -> Alpha50:
     """Where half of the runs succeed, against any number `of` them with which success grows, from `least` on."""
     runs = finished(rows)
     if len(runs) == 0:
@@ -100,7 +110,7 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed:
     seeds, line = np.unique(runs["seed"], return_inverse=True)
     hits, trials = tallied(runs, line, column)
     # scipy.stats.bootstrap refuses a single instance, and has nan for percentiles where some midpoints are infinite
-    draws = np.random.default_rng(seed).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
+    draws = np.random.default_rng(0).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
     replicates = logistic_midpoint(places, draws @ hits, draws @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
     return Alpha50(_interval(places, total, count, replicates, seeds.size, least), int(seeds.size))
@@ -108,7 +118,8 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float, seed:
 
 def alpha_50_of_counts(alphas: Array, hits: Array, trials: Array) -> Interval:
     """The same from counts alone, by a bootstrap that draws them anew: instances of two alphas are independent."""
-    order = np.argsort(alphas)[trials[np.argsort(alphas)] > 0]
+    order = np.argsort(alphas)
+    order = order[(trials[order] > 0) & np.isfinite(alphas[order])]
     if order.size == 0:
         return UNKNOWN
     alphas, hits, trials = alphas[order], hits[order], trials[order]
@@ -139,6 +150,8 @@ def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, inst
     if instances < FEWEST or np.sum((share > 0) & (share < 1)) < 2:
         ends = np.array([min(ends[0], low), max(ends[1], high)])
     low, high = max(float(ends[0]), least), float(ends[1])
+    if low == least and math.isinf(high):
+        return Interval(math.nan, least, math.inf)
     return Interval(float(value), min(low, float(value)), max(high, float(value)))
 
 
@@ -232,9 +245,9 @@ def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | No
 
 def extrapolated(sizes: Array, values: Array, spread: Array) -> Limit:
     """The fit a + b N^-c to the first row of values, which have these errors; the other rows tell how sure it is."""
-    fits, dof = _fit(sizes, values, spread), sizes.size - 3
+    fits, dof = power_fits(np.zeros(sizes.size, int), sizes, values, spread, EXPONENTS), sizes.size - 3
     (a, b, c, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)
-    doubt = _doubt(chi2, dof, *ends[:, 2])
+    doubt = fit_doubt(chi2, dof, EXPONENTS, ends[:, 2])
     bounds = (math.nan, math.nan) if doubt else ends[:, 0].tolist()
     return Limit(Interval(a, *bounds), b, c, chi2, dof, doubt)
 
@@ -254,13 +267,15 @@ def with_replicates(values: Array, spread: Array) -> Array:
     return np.vstack([values, np.random.default_rng(0).normal(values, spread, (REPLICATES, values.size))])
 
 
-def _doubt(chi2: float, dof: int, least: float, largest: float) -> str:
-    """What is wrong with a fit whose exponent lies between the least and the largest."""
+def fit_doubt(chi2: float, dof: int, exponents: Array, ends: Array, of: str = "") -> str:
+    """Why a fit says nothing of its limit, "" if it does; ends: of the interval of its exponent, one of those tried."""
     if bad := bad_fit(chi2, dof):
         return bad
-    if least <= EXPONENTS[0] or largest >= EXPONENTS[-1]:
-        return f"exponent not determined, {least:.2f} to {largest:.2f}"
-    return ""
+    least, most = ends
+    if least > exponents[0] and most < exponents[-1]:
+        return ""
+    found = f"{least:.2f} to {most:.2f}" if most > least else f"{least:.2f}, the end of the range tried"
+    return f"exponent{of} not determined, {found}"
 
 
 def bad_fit(chi2: float, dof: int) -> str:
@@ -270,15 +285,16 @@ def bad_fit(chi2: float, dof: int) -> str:
     return misfit(chi2, dof) if chdtrc(dof, chi2) < IMPROBABLE else ""
 
 
-def _fit(sizes: Array, values: Array, spread: Array) -> Array:
-    """a, b, c and chi^2 of the best fit to each row of values: at each c of the range a and b are linear.
+def power_fits(place: NDArray[np.intp], x: Array, values: Array, spread: Array, exponents: Array) -> Array:
+    """The best fit `a_place + b x^-c` to each row of values, a level for each place: levels, b, c and chi^2.
 
-    The thousand fits of an interval at once: scipy.optimize.curve_fit makes one at a time, and far more slowly.
+    At a given c the others are linear. By a grid, not by scipy.optimize.curve_fit, which makes one fit at a time: all
+    thousand of an interval at once, and no minimum is only a local one.
     """
-    powers = sizes ** -EXPONENTS[:, None]
-    designs = np.stack([np.ones_like(powers), powers], axis=2) / spread[:, None]
+    levels = place[:, None] == np.arange(place.max() + 1)
+    designs = np.stack([np.column_stack([levels, x**-c]) / spread[:, None] for c in exponents])
     scaled, rows = (values / spread).T, np.arange(len(values))
     linear = np.linalg.pinv(designs) @ scaled
     chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)
     best = np.argmin(chi2, axis=0)
-    return np.column_stack([linear[best, :, rows], EXPONENTS[best], chi2[best, rows]])
+    return np.column_stack([linear[best, :, rows], exponents[best], chi2[best, rows]])

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
-    "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these; a bar "
-    "without an upper end goes on beyond the picture. Points at one N are moved apart a little. Lines: growth by a "
-    "factor with every unknown, the likeliest by all runs at that alpha, successes and failures alike, where its "
-    "deviance is good. Bars at the bottom: the N up to which a lattice with blocks of 40 rows recovers half from data "
-    "in float64, with no copies at all, by the rule of figure bits. (b) The rate of that growth, in powers of two per "
-    "unknown, against alpha, with its interval, and where the line through the rates vanishes, where one fits."
+    "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these; hollow: "
+    "beyond the numbers tried; a bar without an upper end goes on beyond the picture. Points at one N are moved apart a "
+    "little. Lines: growth by a factor with every unknown, the likeliest by all runs at that alpha, successes and "
+    "failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice with blocks of 40 rows "
+    "recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) The rate of that "
+    "growth, in powers of two per unknown, against alpha, with its interval, and where the line through the rates "
+    "vanishes, where one fits."
 )
 BITS, LATTICE = 52, 0.030
 """Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
@@ -52,11 +53,15 @@ def draw(table: Table) -> Figure:
     for place, (alpha, look) in enumerate(looks(alphas).items()):
         own, fit = copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha)
         label = rf"$\alpha = {alpha:g}$, {counts(own['instances'])} instances"
-        _draw_copies(axes[0], own, fit, SPREAD * between(place, len(alphas)), look | {"label": label})
+        shift = SPREAD * between(place, len(alphas))
+        tried = table.where(kind="share", alpha=alpha)
+        _draw_copies(axes[0], own, tried, shift, look | {"label": label})
+        _draw_law(axes[0], own["n"], fit, look["color"])
         _draw_lattice(axes[0], alpha, look["color"])
     axes[0].plot(
         [], [], "|", ms=9, mew=2.5, color=GREY, label="lattice: half up to this $N$, at the $\\alpha$ of its colour"
     )
+    axes[0].plot([], [], "o", mfc="white", color=GREY, label="hollow: more than were tried")
     axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
     axes[0].set_yscale("log", base=2)
     known = np.concatenate([copies[name] for name in ("value", "low")])
@@ -69,13 +74,23 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _draw_copies(axes: Axes, own: Table, fit: Table, shift: float, look: dict[str, Any]) -> None:
+def _draw_copies(axes: Axes, own: Table, tried: Table, shift: float, look: dict[str, Any]) -> None:
+    """Hollow where half of the instances need more copies than any run had."""
     value, low, high = ends(own, least=0.0)
     low = np.where(np.isinf(low), np.nan, np.exp2(low))
-    with_bars(axes, own["n"] + shift, np.exp2(value), low, np.exp2(high), ls="none", capsize=2, **look)
+    most = np.array([tried.where(n=n)["replicas"].max() for n in own["n"].tolist()])
+    beyond = np.exp2(value) > most
+    for chosen, face in ((~beyond, {}), (beyond, {"mfc": "white", "label": "_hollow"})):
+        if chosen.any():
+            bars = np.exp2(value)[chosen], low[chosen], np.exp2(high)[chosen]
+            with_bars(axes, own["n"][chosen] + shift, *bars, ls="none", capsize=2, **look | face)
+
+
+def _draw_law(axes: Axes, sizes: Any, fit: Table, color: Any) -> None:
+    """Growth by a factor with every unknown."""
     if len(fit) and not fit["doubt"][0]:
-        n = np.linspace(own["n"].min(), own["n"].max(), 50)
-        axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=look["color"], lw=0.9)
+        n = np.linspace(sizes.min(), sizes.max(), 50)
+        axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=color, lw=0.9)
 
 
 def _draw_lattice(axes: Axes, alpha: float, color: Any) -> None:
@@ -99,7 +114,12 @@ def _draw_rates(axes: Axes, table: Table) -> None:
     else:
         axes.text(0.05, 0.5, "no rate is known yet:\nno lines in (a)", va="center", transform=axes.transAxes)
         axes.set_yticks([])
-    if len(end) and not end["doubt"][0]:
+    for alpha, doubt in zip(fits["alpha"], fits["doubt"], strict=True):
+        if doubt:
+            axes.plot([], [], " ", label=rf"no rate at $\alpha = {alpha:g}$: {doubt}")
+    if len(end) and end["doubt"][0]:
+        axes.plot([], [], " ", label=f"no line through the rates: {end['doubt'][0]}")
+    elif len(end):
         low, zero, high = (end[name][0] for name in ("low", "value", "high"))
         axes.axvspan(low, high, color=SKY, alpha=0.3, lw=0)
         axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"vanishes at {zero:.3f} [{low:.3f}, {high:.3f}]")

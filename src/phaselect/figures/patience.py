@@ -11,7 +11,6 @@ from phaselect.base.style import (
     BARS,
     BLUE,
     RECOVERED,
-    between,
     legend,
     letter,
     logarithmic,
@@ -34,8 +33,8 @@ CAPTION = (
     "Single runs of message passing on random instances (mu from 1000 in steps of 10 % at mu*lam = 1), each with up to "
     "200,000 iterations, as many as in the paper: share that is recovered within so many, with the band of its 95 % "
     "Wilson interval. A run is looked at every 2048 iterations, or more often. Dashed: 3000 iterations, at which the "
-    "runs of figure success_amp end. Last: alpha_50, at which half are recovered, of all their iterations and of 3000, "
-    "against N, with its 95 % interval."
+    "runs of figure success_amp end. Last: alpha_50, at which half are recovered, of all their iterations, against N, "
+    "with its 95 % interval."
 )
 FIRST = 2500
 """Iterations by which each run has been looked at once."""
@@ -78,13 +77,11 @@ def recovered_within(rows: Table, at: NDArray[np.float64]) -> dict[str, Any]:
     return {name: found[name] for name in COLUMNS}
 
 
-def thresholds_within(table: Table, iterations: float) -> dict[int, Interval]:
-    """alpha_50 by size, of what is recovered within so many iterations, or as near to them as the table has it."""
-    counted = table.values("iterations")
-    own = table.where(iterations=min(counted, key=lambda at: abs(at - iterations)))
+def thresholds(shares: Table) -> dict[int, Interval]:
+    """alpha_50 by size."""
     return {
         int(rows["n"][0]): alpha_50_of_counts(rows["alpha"], 1.0 * rows["successes"], 1.0 * rows["trials"])
-        for rows in own.by("n")
+        for rows in shares.by("n")
     }
 
 
@@ -103,7 +100,9 @@ def draw(table: Table) -> Figure:
             ELSEWHERE / 1000, color="black", ls="--", lw=0.8, label=f"success_amp ends here, {ELSEWHERE} iterations"
         )
         panel.set(xlabel="thousand iterations", ylabel=RECOVERED, ylim=(-0.03, 1.03))
-        panel.set_title(f"$N = {own['n'][0]:.0f}$, {own['trials'].min():.0f} instances")
+        panel.set_title(
+            rf"$N = {own['n'][0]:.0f}$, $\mu\lambda = 1$, $\epsilon = 0.1$, {own['trials'].min():.0f} instances"
+        )
         logarithmic(panel, "x", table["iterations"] / 1000)
     _draw_thresholds(axes[-1], table)
     letter(axes)
@@ -113,13 +112,11 @@ def draw(table: Table) -> Figure:
 
 def _draw_thresholds(axes: Axes, table: Table) -> None:
     axes.axhline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
-    last = table["iterations"].max()
-    for place, (iterations, look) in enumerate(((ELSEWHERE, {"mfc": "white"}), (last, {}))):
-        found = thresholds_within(table, iterations)
-        middles = Table(dict(zip(Interval._fields, np.array(list(found.values())).T, strict=True)))
-        label = rf"$\alpha_{{50}}$, {iterations:.0f} iterations"
-        at = np.array(list(found)) * 1.1 ** between(place, 2)
-        value, low, high = ends(middles)
-        with_bars(axes, at, value, low, high, ls="none", marker="o", color=BLUE, label=label, **look)
+    found = thresholds(table.where(kind="share"))
+    middles = Table(dict(zip(Interval._fields, np.array(list(found.values())).T, strict=True)))
+    with_bars(axes, np.array(list(found)), *ends(middles), ls="none", marker="o", color=BLUE, label=r"$\alpha_{50}$")
     logarithmic(axes, "x", table["n"])
+    axes.set_xticks(sorted(found), [f"{n}" for n in sorted(found)])
+    axes.minorticks_off()
     axes.set(xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered", xmargin=0.1)
+    axes.set_title(f"within {table['iterations'].max():.0f} iterations")

@@ -11,7 +11,7 @@ import numpy as np
 from phaselect.base.style import BARS, GREY, SKY, between, legend, letter, logarithmic, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.joint_limit import JointLimit, joint_limit
-from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, Interval, Limit
+from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, Interval, intervals, limit_of
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import analyse, ends, size_looks
 from phaselect.solvers.registry import recipe
@@ -35,6 +35,8 @@ LEAST = 1e-3
 RATES = ("rate_amplitude", "rate_exponent", "rate_chi2", "rate_dof", "rate_doubt", "slower_than")
 """Columns of the fit over rates."""
 NO_RATES = dict.fromkeys(RATES, math.nan) | {"rate_dof": 0, "rate_doubt": ""}
+TITLES = {1.0: r"$\mu\lambda = 1$", 0.0: r"$\lambda = 0$"}
+"""Of each product."""
 BEYOND = 6.0
 """Where levels are drawn, over the slowest rate."""
 
@@ -60,8 +62,7 @@ def joint_rows(found: Table) -> Iterator[dict[str, Any]]:
     """The fit over all sizes and rates, and where theory has an infinitely slow anneal recover, of each product."""
     for product in found.values("product"):
         own = found.where(kind="threshold", product=product)
-        halves = [Interval(*numbers) for numbers in zip(own["value"], own["low"], own["high"], strict=True)]
-        fit = joint_limit(own["n"].tolist(), own["tau"].tolist(), halves)
+        fit = joint_limit(own["n"].tolist(), own["tau"].tolist(), intervals(own))
         empty = {name: column[0] for name, column in own.columns.items()} | NO_RATES | NO_FIT
         blank = empty | {"n": 0, "steps": math.nan, "tau": math.nan, "instances": 0, "plan": ""}
         theory = BAYES_OPTIMAL if product else alpha_recovery(0.0)
@@ -74,37 +75,39 @@ def joint_rows(found: Table) -> Iterator[dict[str, Any]]:
             yield blank | rates | fitted | {"kind": "joint"} | fit.limit._asdict()
 
 
+def slowest(table: Table, product: float) -> dict[int, Interval]:
+    """alpha_50 by size at the slowest rate of a product."""
+    own = table.where(kind="threshold", product=product)
+    if len(own) == 0:
+        return {}
+    own = own.take(own["tau"] == own["tau"].max())
+    return dict(sorted(zip(own["n"].tolist(), intervals(own), strict=True)))
+
+
 def fit_of(table: Table, product: float) -> JointLimit | None:
     """The fit that a table has for a product."""
     own = table.where(kind="joint", product=product)
     if len(own) == 0:
         return None
-    large = Limit(_interval(own, 0), **{name: own[name][0].item() for name in NO_FIT})
     slow = table.where(kind="slow", product=product)
-    levels = {int(n): _interval(slow, row) for row, n in enumerate(slow["n"])}
-    return JointLimit(levels, **{name: own[name][0].item() for name in RATES}, large=large)
-
-
-def _interval(rows: Table, row: int) -> Interval:
-    return Interval(*(float(rows[name][row]) for name in Interval._fields))
+    levels = dict(zip(map(int, slow["n"]), intervals(slow), strict=True)) if len(slow) else {}
+    return JointLimit(levels, **{name: own[name][0].item() for name in RATES}, large=limit_of(own))
 
 
 def draw(table: Table) -> Figure:
     """A panel for each product."""
     figure, axes = panels(2)
-    for panel, product in zip(axes, (1.0, 0.0), strict=True):
+    for panel, product in zip(axes, TITLES, strict=True):
         own = table.where(product=product)
         if len(own.where(kind="threshold")):
             _draw_product(panel, own, fit_of(table, product), size_looks(table))
-        panel.set_title(
-            (r"$\mu\lambda = 1$" if product else r"$\lambda = 0$") + r", $\mu$ from 1 to 300 in steps of 10 %"
-        )
+        panel.set_title(TITLES[product] + r", $\mu$ from 1 to 300 in steps of 10 %")
     letter(axes)
     legend(figure, *axes, columns=2, title=BARS)
     return figure
 
 
-def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[int, dict[str, Any]]) -> None:
+def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[int, dict[str, Any]], title: str) -> None:
     middles, theory = own.where(kind="threshold"), float(own.where(kind="theory")["value"][0])
     taus = np.geomspace(middles["tau"].min(), middles["tau"].max(), 60)
     for place, (n, look) in enumerate(sizes.items()):
@@ -118,6 +121,9 @@ def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[in
             a_n, least, most = (np.array([max(LEAST, end - theory)]) for end in fit.levels[n])
             hollow: dict[str, Any] = {"color": look["color"], "marker": look["marker"], "mfc": "white"}
             with_bars(axes, np.array([at_last]), a_n, least, most, ls="none", **hollow)
+    if fit is not None and fit.doubt:
+        what = "no fit" if fit.rate_doubt else "no limit for large $N$"
+        axes.text(0.04, 0.05, f"{what}:\n{fit.doubt}", transform=axes.transAxes)
     if fit is not None and not fit.rate_doubt:
         law = rf"$\tau^{{-{fit.rate_exponent:.2f}}}$, χ² = {fit.rate_chi2:.1f} / {fit.rate_dof}"
         axes.plot([], [], "o-", color=GREY, mfc="white", lw=0.9, label=f"fit ({law}) and, hollow, what it tends to")

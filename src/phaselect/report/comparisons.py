@@ -8,7 +8,7 @@ import numpy as np
 
 from phaselect.base.tables import Table
 from phaselect.experiments.joint_limit import JointLimit
-from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
+from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit, intervals, limit_of
 from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.report.evidence import Missing
 from phaselect.report.ledger import Said
@@ -27,19 +27,13 @@ Halves = dict[int, Interval]
 def halves(table: Table, solver: str, **options: float) -> Halves:
     """alpha_50 by size, of one solver."""
     own = table.where(kind="threshold", solver=solver, **options)
-    if len(own) == 0:
-        return {}
-    found = zip(own["n"].tolist(), own["value"].tolist(), own["low"].tolist(), own["high"].tolist(), strict=True)
-    return {n: Interval(*numbers) for n, *numbers in sorted(found)}
+    return dict(sorted(zip(own["n"].tolist(), intervals(own), strict=True))) if len(own) else {}
 
 
 def limit(table: Table, solver: str, **options: float) -> Limit | None:
     """The fit of alpha_50 against N, where enough sizes were measured."""
     own = table.where(kind="limit", solver=solver, **options)
-    if len(own) == 0:
-        return None
-    bounds = Interval(*(float(own[name][0]) for name in ("value", "low", "high")))
-    return Limit(bounds, *(own[name][0].item() for name in ("amplitude", "exponent", "chi2", "dof", "doubt")))
+    return limit_of(own) if len(own) else None
 
 
 def clearly_below(one: Interval, other: Interval) -> bool:

@@ -33,6 +33,8 @@ def size_grids(tables: Tables) -> Iterator[TextGrid]:
             products = {repr(product): product for product in own.where(kind="threshold").values("product")}
             for product in products.values():
                 yield _by_rate(own.take(_equal(own, product)), solver, product)
+    for product in tables["rate_and_size"].where(kind="threshold").values("product"):
+        yield _by_size(tables["rate_and_size"].where(kind="threshold", product=product), product)
     for name, title in (
         ("population", "Population annealing and baselines"),
         ("solvers", "All solvers on the same instances"),
@@ -48,8 +50,22 @@ def _by_rate(own: Table, solver: str, product: float) -> TextGrid:
     rows = [[f"N = {n}", *(_shown(half.get(n)) for half in found)] for n in sorted(set().union(*found))]
     if any(limits):
         rows.append(["N → ∞", *map(_shown, limits)])
-    extra = "" if math.isnan(product) else ", lam = 0" if product == 0 else f", mu·lam = {product:g}"
-    return TextGrid(_title(solver) + extra, ["", *(f"ε = {rate:g}" for rate in rates)], rows)
+    return TextGrid(_title(solver) + _held(product), ["", *(f"ε = {rate:g}" for rate in rates)], rows)
+
+
+def _by_size(own: Table, product: float) -> TextGrid:
+    """A column for each N, a line for each rate."""
+    sizes = sorted(own.values("n"))
+    rows = [
+        [f"{tau:.0f}", *(_shown(halves(own, "sa-rate", tau=tau).get(n)) for n in sizes)]
+        for tau in sorted(own.values("tau"))
+    ]
+    title = "Simulated annealing at every rate, sweeps per e-fold of mu" + _held(product)
+    return TextGrid(title, ["", *(f"N = {n}" for n in sizes)], rows)
+
+
+def _held(product: float) -> str:
+    return "" if math.isnan(product) else ", lam = 0" if product == 0 else f", mu·lam = {product:g}"
 
 
 def _by_solver(own: Table, title: str) -> TextGrid:
