@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
     "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these; hollow: "
-    "beyond the numbers tried; a bar without an upper end goes on beyond the picture. Points at one N are moved apart a "
-    "little. Lines: growth by a factor with every unknown, the likeliest by all runs at that alpha, successes and "
-    "failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice with blocks of 40 rows "
-    "recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) The rate of that "
+    "beyond the numbers tried; a bar without an upper end goes on beyond the picture. Points at one N are moved apart "
+    "a little. Lines: growth by a factor with every unknown, the likeliest by all runs at that alpha, successes and "
+    "failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice with blocks of 40 "
+    "rows recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) The rate of that "
     "growth, in powers of two per unknown, against alpha, with its interval, and where the line through the rates "
     "vanishes, where one fits."
 )
