@@ -107,7 +107,7 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[int, dict[str, Any]], title: str) -> None:
+def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[int, dict[str, Any]]) -> None:
     middles, theory = own.where(kind="threshold"), float(own.where(kind="theory")["value"][0])
     taus = np.geomspace(middles["tau"].min(), middles["tau"].max(), 60)
     for place, (n, look) in enumerate(sizes.items()):
