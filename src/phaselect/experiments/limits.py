@@ -274,7 +274,7 @@ def fit_doubt(chi2: float, dof: int, exponents: Array, ends: Array, of: str = ""
     least, most = ends
     if least > exponents[0] and most < exponents[-1]:
         return ""
-    found = f"{least:.2f} to {most:.2f}" if most > least else f"{least:.2f}, the end of the range tried"
+    found = f"{least:.2f} to {most:.2f}" if most > least else f"{least:.2f} is the end of those tried"
     return f"exponent{of} not determined, {found}"
 
 

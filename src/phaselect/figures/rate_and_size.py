@@ -123,7 +123,8 @@ def _draw_product(axes: Axes, own: Table, fit: JointLimit | None, sizes: dict[in
             with_bars(axes, np.array([at_last]), a_n, least, most, ls="none", **hollow)
     if fit is not None and fit.doubt:
         what = "no fit" if fit.rate_doubt else "no limit for large $N$"
-        axes.text(0.04, 0.05, f"{what}:\n{fit.doubt}", transform=axes.transAxes)
+        lines = "\n".join([f"{what}:", *fit.doubt.split(", ", 1)])
+        axes.text(0.03, 0.04, lines, size="small", transform=axes.transAxes)
     if fit is not None and not fit.rate_doubt:
         law = rf"$\tau^{{-{fit.rate_exponent:.2f}}}$, χ² = {fit.rate_chi2:.1f} / {fit.rate_dof}"
         axes.plot([], [], "o-", color=GREY, mfc="white", lw=0.9, label=f"fit ({law}) and, hollow, what it tends to")
