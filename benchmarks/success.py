@@ -35,7 +35,7 @@ def contenders() -> dict[str, Callable[[Instance, int], bool]]:
     for name, recipe in REGISTRY.items():
         if name in ("amp", "sa", "pa", "langevin", "raf", "altmin"):
             runs[name] = lambda problem, seed, recipe=recipe: recipe.run(problem, seed).certified
-    return runs | {"sa, T_A in proposals": literal_annealing, "amp, paper_amp": paper_message_passing}
+    return runs | {"sa, T_A in proposals": literal_annealing, "amp, Schedule.paper_amp()": paper_message_passing}
 
 
 def main() -> None:

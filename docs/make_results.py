@@ -20,8 +20,7 @@ HEAD = """# Results
 
 Every figure of the paper, recomputed, and each of its claims with what we measured. Written by
 `docs/make_results.py` from the tables in `docs/tables`; [how to reproduce them](reproduction.md). Brackets hold
-95 % intervals. Those whose first lines say version 0.1 are of a time when
-seeds meant [other random numbers](conventions.md#random-numbers).
+95 % intervals.
 """
 SIZES = """# Thresholds by size
 
