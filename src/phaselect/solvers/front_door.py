@@ -26,7 +26,7 @@ from phaselect.solvers.company import OneByOne
 from phaselect.solvers.guided_lattice import SHARES, GuidedLattice
 from phaselect.solvers.lattice import Lattice, precision_of
 from phaselect.solvers.lattice_reach import measurements_enough, noise_allowed, within_reach
-from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
+from phaselect.solvers.learned_noise import LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.progress_bar import told
@@ -150,7 +150,7 @@ class FrontDoor:
         yield chosen(first, why)
         if could_be_noisy(problem):
             learning = LearningNoise(restarts=0, prior=self.prior)
-            yield from [Stage(learning, learning.default_schedule(), SEES_NOISE)] * 2
+            yield from [stage_of(learning)._replace(why="to see whether y is noisy")] * 2
             if search is not None and said is not None and (noisy := noise_suspected(problem, search.tried[0])):
                 certain = not timed and surely_noisy(problem, search)
                 said.append(noisy + (ENDS_HERE if certain else ""))
