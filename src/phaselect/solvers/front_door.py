@@ -71,6 +71,12 @@ def populations(sizes: tuple[int, ...]) -> tuple[Stage, ...]:
     return tuple(map(stage_of, map(PopulationAnnealing, sizes)))
 
 
+def room_for_couplings(problem: Instance) -> bool:
+    """Has this process all entries of A, and are measurements, rows of zeros aside, few enough for their couplings?"""
+    matrix = problem.matrix
+    return problem.normalised.m_rows <= MOST_ROWS and matrix.has_entries and matrix.processes == 1
+
+
 @dataclass(frozen=True)
 class FrontDoor:
     """The search without choices to make; its stages are those for exact data in memory.
@@ -163,7 +169,7 @@ class FrontDoor:
             if first == self.iid:
                 yield chosen(self.other, "message passing has failed that is right for iid entries")
             return
-        if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
+        if not room_for_couplings(problem):
             if first in (self.iid, self.sparse):
                 yield chosen(self.other, "there is no room for the couplings that populations need")
             return
@@ -183,10 +189,10 @@ class FrontDoor:
 
     def lattice_pays(self, problem: Instance, largest: int, known: float = 0.0) -> bool:
         """Are data exact, and expected to have enough digits for a lattice, where a share of the signs is known?"""
-        own, matrix = problem.normalised, problem.matrix
-        if problem.noise is not None or matrix.field != REAL or not self.prior.gaussian:
+        own = problem.normalised
+        if problem.noise is not None or own.field != REAL or not self.prior.gaussian:
             return False
-        if not problem.n < own.m_rows <= MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
+        if own.m_rows <= problem.n or not room_for_couplings(problem):
             return False
         precision = precision_of(own)
         count = own.m_rows if known else measurements_enough(own.m_rows, problem.n, precision)
