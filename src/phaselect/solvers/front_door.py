@@ -7,14 +7,13 @@ else before the last population, which takes as long; and one that is guided.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from phaselect.base.errors import DataWarning, InputError
+from phaselect.base.errors import DataWarning, InputError, warn_user
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.fields import REAL
 from phaselect.equations.priors import GAUSSIAN, Prior
@@ -122,7 +121,7 @@ class FrontDoor:
             poor_prospects(problem) if self.prior.gaussian and not self.lattice_pays(problem, LARGEST_LATTICE) else ()
         )
         for line in warned:
-            warnings.warn(line, DataWarning, stacklevel=4)  # past solve, and what bounds threads
+            warn_user(line, DataWarning)
         with told(progress) as tell:
             search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, tell, began)
             said: list[str] = []
@@ -160,7 +159,7 @@ class FrontDoor:
             if search is not None and said is not None and (noisy := noise_suspected(problem, search.tried[0])):
                 certain = not timed and surely_noisy(problem, search)
                 said.append(noisy + (ENDS_HERE if certain else ""))
-                warnings.warn(said[0], DataWarning, stacklevel=2)
+                warn_user(said[0], DataWarning)
                 if certain:
                     return
         if quick and not early:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phaselect.base.checks import check_seconds, shortened
-from phaselect.base.errors import DataWarning, InputError
+from phaselect.base.errors import DataWarning, InputError, warn_user
 from phaselect.equations.fields import COMPLEX, REAL, Field
 from phaselect.equations.priors import Prior, as_prior
 from phaselect.problem.dependence import dependent_columns
@@ -94,7 +93,7 @@ def solve(
     dependent = dependent_columns(problem) if as_prior(prior).gaussian else ()
     warned = dependent + suspicions(problem) + (() if counts is None else low_light(problem))
     for line in warned:
-        warnings.warn(line, DataWarning, stacklevel=2)
+        warn_user(line, DataWarning)
     options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit}
     check_seconds(time_limit)
     with told(progress) as tell:
