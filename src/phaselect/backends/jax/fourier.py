@@ -27,11 +27,8 @@ from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array, squared
 from phaselect.equations.fields import REAL_SIGNAL, Field, field_of
 from phaselect.equations.gaussian_node import NodeByDiagonal, NodeByGradients
-from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
+from phaselect.equations.least_squares import CG_STEPS, GAIN, ConjugateGradients, Linear
 from phaselect.equations.masked_transforms import Shape, masked_transforms, masked_transforms_adjoint
-
-CG_STEPS = 1000
-"""Of conjugate gradients, at most, before the residual is computed anew."""
 
 
 @partial(

@@ -29,14 +29,12 @@ from phaselect.equations.arrays import Array, is_complex, squared
 from phaselect.equations.belief_iteration import Nonzeros
 from phaselect.equations.fields import Field, field_of
 from phaselect.equations.gaussian_node import NodeByGradients
-from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
+from phaselect.equations.least_squares import CG_STEPS, GAIN, ConjugateGradients, Linear
 
 WORTH_A_COPY = {"gpu": 64 << 20}
 """Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""
 SMALL = 1e4
 """Largest entry over the root mean square up to which half precision has room for all."""
-CG_STEPS = 1000
-"""Of conjugate gradients, at most, before the residual is computed anew."""
 EVEN = 64
 """Rows of the copy come in multiples of this: matrix units take others several times as long."""
 
