@@ -48,9 +48,12 @@ def solve(
 ) -> Result:
     """Find x, up to its global sign, or phase if A is complex, from `y = |A x|`.
 
-    Message passing with restarts is tried first: AMP where A looks like iid entries, vector message passing where it
-    does not. Where that fails (few measurements, mostly) population annealing takes over, with more and more copies,
-    until the answer is certified, time is out or, without a time limit, the largest population has failed.
+    Message passing with restarts is tried first: AMP where A looks like iid entries, belief propagation where it is
+    sparse, vector message passing elsewhere. Where that fails (few measurements, mostly) population annealing takes
+    over, with more and more copies, until the answer is certified, time is out or, without a time limit, the largest
+    population has failed. Where the digits of exact data tell the signs of a small problem, a lattice is tried as well:
+    before message passing, after it, or before the largest population, by the time that it takes.
+
     `result.stages` tells what was tried, why, and how it ended. Data that look like a mistake, or like too few, are
     warned of (`DataWarning`) before the search begins.
 

@@ -84,9 +84,10 @@ class DeviceMatrix:
 
     @property
     def accuracy(self) -> Accuracy:
-        """An unlucky pair of points hides a null direction with probability 6e-4.
+        """Tolerances that least squares reaches in this dtype.
 
-        With a half-precision copy least squares takes over early, and mends many signs at once.
+        An unlucky pair of points hides a null direction with probability 6e-4. With a half-precision copy least squares
+        takes over early, and mends many signs at once.
         """
         exact = 1e-15 if self.A.dtype in ("float64", "complex128") else 1e-11
         return Accuracy(exact, ties=1e-8, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
