@@ -6,12 +6,13 @@ import jax
 import numpy as np
 import pytest
 
-from phaselect import Instance, VectorMessagePassing, operators
+from phaselect import Instance, VectorMessagePassing, operators, solve
 from phaselect.backends.jax.devices import on
 from phaselect.equations.gaussian_node import NodeByDiagonal
 from phaselect.solvers.certificate.judge import probes
 from phaselect.solvers.finish import settle_estimate
 from phaselect.solvers.learned_noise import LearningNoise
+from phaselect.solvers.result import Status
 
 A = operators.coded_diffraction((4, 3), 3, masks="octanary", seed=1)
 DENSE = A @ np.eye(12)
@@ -65,6 +66,25 @@ def test_it_can_be_pickled():
     again = pickle.loads(pickle.dumps(own))
     np.testing.assert_array_equal(again.measure(X.real), own.measure(X.real))
     assert again.solves_directly
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_the_copy_in_memory_is_of_the_matrix_as_prepared(real):
+    own, _ = matrix(real, "device").prepared(np.full(36, 2.0))
+    x = X[0].real if real else X[0]
+    np.testing.assert_allclose(own.measure(x), 2 * DENSE @ x, rtol=1e-12)
+    np.testing.assert_allclose(own.in_memory.measure(x), own.measure(x), rtol=1e-12)
+    np.testing.assert_allclose(own.in_memory.row_powers(), own.row_powers(), rtol=1e-12)
+    np.testing.assert_allclose(own.in_memory.diagonal, (np.abs(2 * DENSE) ** 2).sum(axis=0), rtol=1e-12)
+    assert not matrix(real, "device").in_memory.solves_directly
+
+
+def test_a_baseline_finds_the_same_from_a_device():
+    masks = 3 * operators.coded_diffraction((12,), 6, masks="octanary", seed=2).masks
+    A, x = operators.masked_fourier(masks), np.random.default_rng(3).standard_normal(12) + 1j
+    here, there = (solve(A, np.abs(A @ x), solver="raf", device=device) for device in (None, "cpu"))
+    assert here.status is there.status is Status.LOCALLY_UNIQUE
+    np.testing.assert_allclose(there.x, here.x * np.exp(1j * np.angle(np.vdot(here.x, there.x))), rtol=1e-9)
 
 
 def test_single_precision_is_for_message_passing_alone():

@@ -102,6 +102,18 @@ def test_rows_are_added_all_or_none(path, rows):
         assert len(store) == 4
 
 
+@pytest.mark.parametrize("kind", [ValueError, TypeError, AttributeError, OSError])
+def test_an_error_of_the_caller_is_not_that_of_the_store(path, rows, kind):
+    def broken():
+        yield rows[0] | {"key": "new"}
+        raise kind("mine")
+
+    with Store(path) as store:
+        with pytest.raises(kind, match=r"^mine$"):
+            store.add(broken())
+        assert len(store) == 4
+
+
 def test_merge(tmp_path, path, rows):
     with Store(tmp_path / "other.db") as other:
         other.add([failed(TASKS[0], ValueError("x")), rows[1] | {"m": -1.0}, rows[2] | {"key": "more"}])
@@ -226,6 +238,15 @@ def test_a_row_that_cannot_be_read_is_one_line(path, damage):
     connection.close()
     with Store(path, read_only=True) as store, pytest.raises(InputError, match=r"runs\.db is damaged: a row"):
         store.table()
+
+
+def test_a_grid_that_cannot_be_read_is_one_line(path):
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO grids VALUES ('{oops', '')")
+    connection.commit()
+    connection.close()
+    with Store(path, read_only=True) as store, pytest.raises(InputError, match=r"runs\.db is damaged: a row"):
+        store.grids()
 
 
 def test_a_store_whose_end_is_still_in_the_log_is_whole(path, rows, tmp_path):

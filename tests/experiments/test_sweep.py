@@ -16,7 +16,7 @@ import pytest
 from phaselect import AMP, InputError, ReweightedAmplitudeFlow, Status, ensembles
 from phaselect.backends.jax import devices
 from phaselect.base.errors import DeviceLost
-from phaselect.experiments import packing
+from phaselect.experiments import packing, runs
 from phaselect.experiments.executors import Dask, InProcess, Processes
 from phaselect.experiments.grid import Grid, Task
 from phaselect.experiments.packing import Batches, SingleRuns
@@ -74,6 +74,20 @@ def start_sweep(path, instances, *more):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return process
+
+
+def test_the_time_of_a_run_is_not_that_of_its_record(monkeypatch):
+    def slow():
+        time.sleep(1.0)
+        return "unknown"
+
+    task = SMALL.tasks()[0]
+    problem = runs.instance_of(task)
+    warm_up(task.solver, task.field)
+    monkeypatch.setattr(runs, "git_revision", slow)
+    row = runs.run_task(problem, task, svd_seconds=100.0)
+    assert row["revision"] == "unknown"
+    assert 100 < row["seconds"] < 101
 
 
 def test_a_killed_worker_is_replaced(tmp_path, serial):

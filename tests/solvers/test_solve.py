@@ -96,6 +96,16 @@ def test_the_ladder(monkeypatch):
         assert stage.schedule.mu[-1] == pytest.approx(np.mean(problem.y**2) / 0.02)
 
 
+def test_rows_of_zeros_take_no_room(monkeypatch):
+    problem = gaussian_instance(20, 1.5, seed=0)
+    padded = Instance(np.vstack([problem.A, np.zeros((10, 20))]), np.append(problem.y, np.zeros(10)))
+    for most, last in ((30, "pa"), (29, "vmp")):
+        monkeypatch.setattr(front_door, "MOST_ROWS", most)
+        plans = [[stage.solver.name for stage in FrontDoor().plan(one, False)] for one in (problem, padded)]
+        assert plans[0] == plans[1]
+        assert plans[0][-1] == last
+
+
 def test_an_instance_or_arrays():
     problem = gaussian_instance(60, 1.6, seed=0)
     by_arrays, by_instance = solve(problem.A, problem.y), solve(problem)

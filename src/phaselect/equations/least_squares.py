@@ -20,6 +20,8 @@ UNSURE = 10.0
 ROUNDS = 30
 GAIN = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-9, "complex64": 1e-5, "complex128": 1e-9}
 """What a round of conjugate gradients gains, by the precision of A, before the residual is computed anew."""
+CG_STEPS = 1000
+"""Steps of such a round, at most, on a device, and in float32: what takes more is not for float32."""
 WORTHWHILE, STUCK = 0.1, 0.5
 """What a round must gain, or corrections become finer; and where they are the finest, or it was the last."""
 ENOUGH = 0.5

@@ -68,10 +68,11 @@ def run_task(problem: Instance, task: Task, svd_seconds: float = 0.0) -> Row:
         warm_up(task.solver, task.field)
         began = time.perf_counter()
         result = REGISTRY[task.solver].run(problem, task.seed, **dict(task.options))
+        seconds = svd_seconds + time.perf_counter() - began
     except Exception as error:
         return failed(task, error)
     whole(result)
-    return _row(task) | _outcome(result) | {"seconds": svd_seconds + time.perf_counter() - began}
+    return _row(task) | _outcome(result) | {"seconds": seconds}
 
 
 def whole(result: Result) -> Result:

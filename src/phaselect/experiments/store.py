@@ -125,8 +125,9 @@ class Store:
             f"INSERT INTO runs ({names}) VALUES ({holes}) "
             f"ON CONFLICT(key) DO UPDATE SET {update} WHERE runs.status = 'FAILED'"
         )
+        records = [{name: _plain(row[name]) for name in COLUMNS} for row in rows]
         with self._transaction():
-            self._connection.executemany(statement, [{name: _plain(row[name]) for name in COLUMNS} for row in rows])
+            self._connection.executemany(statement, records)
 
     def table(self) -> Table:
         """All rows, in the order of their parameters, a column for ensemble, field and each option; or nan."""
@@ -134,6 +135,7 @@ class Store:
         columns: Columns = {}
         with _explained(self.path):
             rows = self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs ORDER BY {order}").fetchall()
+        with _decoding(self.path):
             for i, (name, kind) in enumerate(COLUMNS.items()):
                 values = [row[i] for row in rows]
                 columns |= _spread(values) if name == "options" else {name: _column(values, kind)}
@@ -150,6 +152,7 @@ class Store:
         """Everything that was ever asked for."""
         with _explained(self.path):
             texts = self._connection.execute("SELECT grid FROM grids ORDER BY asked").fetchall()
+        with _decoding(self.path):
             return [Grid.from_dict(json.loads(text)) for (text,) in texts]
 
     def merge(self, others: Sequence[Store]) -> list[int]:
@@ -279,13 +282,20 @@ def _take_lock(path: Path) -> int | None:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a damaged or unreachable file, or a row that cannot be read, into one clear line."""
+    """Turn what SQLite says of a damaged or unreachable file into one clear line."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+@contextmanager
+def _decoding(path: Path) -> Iterator[None]:
+    """Turn what is said of a row that cannot be read into one clear line."""
     try:
         yield
     except InputError:
         raise
-    except (sqlite3.Error, OSError) as error:
-        raise InputError(f"{path}: {error}") from None
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is damaged: a row cannot be read ({error})") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.array_files import TEXTS, WITH_NAMES, ending, read_array, read_arrays, read_npz
-from phaselect.base.errors import DataWarning, InputError, printable
+from phaselect.base.errors import DataWarning, InputError, printable, warn_user
 from phaselect.base.files import reading
 from phaselect.base.text_tables import TextTable, read_text_table
 from phaselect.problem.all_digits import all_digits
@@ -135,9 +134,5 @@ def _warn_of_numbered_rows(table: TextTable, A: NDArray[Any]) -> None:
     rows = np.arange(len(A))
     if A.shape[1] > 1 and len(A) >= NUMBERED and any(np.array_equal(A[:, 0], rows + start) for start in (0, 1)):
         name = f", {printable(table.names[0])[:40]!r}," if table.names else ""
-        warnings.warn(
-            f"the first column of {table.path}{name} counts the rows, and is taken for one of A: delete it if it is "
-            "none",
-            DataWarning,
-            stacklevel=4,
-        )
+        seen = f"the first column of {table.path}{name} counts the rows"
+        warn_user(f"{seen}, and is taken for one of A: delete it if it is none", DataWarning)

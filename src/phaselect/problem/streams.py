@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
+from phaselect.equations.lanczos import PROBES
 
 MANY, PIECE = 1_000_000, 1 << 18
 """Random numbers from which on the time that they take counts; and how many a thread then draws at a time."""
@@ -71,3 +72,8 @@ def random_signs(rng: np.random.Generator, n: int, about: int) -> NDArray[Any]:
     if n <= MANY:
         return np.asarray(2.0 * rng.integers(2, size=shape) - 1.0)
     return (np.frombuffer(rng.bytes(shape[0] * n), np.int8).reshape(shape) & 2) - 1
+
+
+def trace_probes(n: int) -> NDArray[Any]:
+    """Random signs that the eigenvalues of a matrix with n columns are found with, the same for all."""
+    return random_signs(stream(0, Purpose.TRACE, n), n, PROBES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from phaselect.backends.interface import Vector
 from phaselect.base.checks import is_number, shortened
-from phaselect.base.errors import DataWarning, InputError
+from phaselect.base.errors import DataWarning, InputError, warn_user
 from phaselect.solvers.result import Result, Status
 from phaselect.solvers.solve import solve
 
@@ -99,7 +98,7 @@ class SignlessRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return replace(result, state=None)  # as large as X, and of no use here
 
     def _warn(self, line: str, kind: type[Warning] = ConvergenceWarning) -> None:
-        warnings.warn(f"{type(self).__name__}: {line}", kind, stacklevel=5)  # where fit was called
+        warn_user(f"{type(self).__name__}: {line}", kind)
 
     def _response(self, X: Any) -> Vector:
         """`X w`, and the intercept."""

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.equations.arrays import in_memory
-from phaselect.equations.lanczos import PROBES
 from phaselect.problem.normalised import Normalised
 from phaselect.problem.schedule import Stretch
-from phaselect.problem.streams import Purpose, random_signs, stream
+from phaselect.problem.streams import trace_probes
 from phaselect.solvers.certificate.judge import data_seed, probes, thinned
 from phaselect.solvers.endings import Ending, ending_of
 from phaselect.solvers.finish import Answer, Probe, take_as_it_is, truth, uncertainty
@@ -237,10 +236,8 @@ class Cohort:
 
     def uncertainty(self, x: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
         """Standard deviations of x, each at its own noise."""
-        rng = stream(0, Purpose.TRACE, self.problem.n)
-        probes = random_signs(rng, self.problem.n, PROBES)
         own = self.place.spread(x), self.place.spread(noise)
-        found: NDArray[Any] = self.place.gathered(self._call(uncertainty, *own, shared=[probes]))
+        found: NDArray[Any] = self.place.gathered(self._call(uncertainty, *own, shared=[trace_probes(self.problem.n)]))
         return found
 
     def member(self, k: int) -> Normalised:

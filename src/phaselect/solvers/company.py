@@ -15,7 +15,7 @@ from phaselect.problem.instance import Instance
 from phaselect.solvers.cohort import Alone, Cohort, Together
 from phaselect.solvers.protocol import Solver
 
-Answer = TypeVar("Answer")
+Found = TypeVar("Found")
 
 
 class Company(Protocol):
@@ -39,8 +39,8 @@ class Company(Protocol):
     def __len__(self) -> int: ...
 
     def in_cohorts(
-        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
-    ) -> Iterator[tuple[Sequence[int], Answer]]:
+        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Found]
+    ) -> Iterator[tuple[Sequence[int], Found]]:
         """What `run` returns for cohorts of the members chosen, one after the other."""
 
     def x_scale(self, k: int) -> float:
@@ -79,8 +79,8 @@ class OneByOne:
         return len(self.problems)
 
     def in_cohorts(
-        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
-    ) -> Iterator[tuple[Sequence[int], Answer]]:
+        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Found]
+    ) -> Iterator[tuple[Sequence[int], Found]]:
         """See `Company`."""
         for k in chosen:
             problem, own = self.problems[k], self.problems[k].normalised
@@ -130,8 +130,8 @@ class BatchOnDevice:
         return len(self.batch)
 
     def in_cohorts(
-        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Answer]
-    ) -> Iterator[tuple[Sequence[int], Answer]]:
+        self, solver: Solver, chosen: Sequence[int], run: Callable[[Cohort, Sequence[int]], Found]
+    ) -> Iterator[tuple[Sequence[int], Found]]:
         """See `Company`."""
         from phaselect.backends.jax.devices import MARGIN, free_bytes, out_of_memory, too_large
 

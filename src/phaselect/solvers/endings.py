@@ -1,4 +1,4 @@
-"""What signs and phases have of their own once a search is over: the one place that tells them apart from there on.
+"""How answers are asked about, polished and judged once a search is over: for signs in one way, for phases in another.
 
 Signs are right or wrong: a few steps of least squares settle an answer, and impostors can be counted. Phases vary
 continuously: an answer is refined until it fits, and what can be asked is whether it is the only one near by.

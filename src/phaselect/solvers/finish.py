@@ -244,16 +244,16 @@ def _no_support(problem: Normalised, probe: Probe) -> Support:
     xp = namespace(problem.y)
     no, points = xp.asarray(False), xp.asarray(probe.points)
     return Support(
-        no,
-        no,
-        problem.forward(points),
-        points[0],
-        no,
-        no,
-        problem.rounding,
-        xp.asarray(True),
-        xp.asarray(0),
-        xp.asarray(xp.nan),
+        full_rank=no,
+        linked=no,
+        images=problem.forward(points),
+        unseen=points[0],
+        structured=no,
+        firm=no,
+        rounding=problem.rounding,
+        asked=xp.asarray(True),
+        steps=xp.asarray(0),
+        rival=xp.asarray(xp.nan),
     )
 
 

@@ -7,14 +7,13 @@ else before the last population, which takes as long; and one that is guided.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from phaselect.base.errors import DataWarning, InputError
+from phaselect.base.errors import DataWarning, InputError, warn_user
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.fields import REAL
 from phaselect.equations.priors import GAUSSIAN, Prior
@@ -26,7 +25,7 @@ from phaselect.solvers.company import OneByOne
 from phaselect.solvers.guided_lattice import SHARES, GuidedLattice
 from phaselect.solvers.lattice import Lattice, precision_of
 from phaselect.solvers.lattice_reach import measurements_enough, noise_allowed, within_reach
-from phaselect.solvers.learned_noise import SEES_NOISE, LearningNoise, could_be_noisy, noise_suspected
+from phaselect.solvers.learned_noise import LearningNoise, could_be_noisy, noise_suspected
 from phaselect.solvers.message_passing import AMP
 from phaselect.solvers.population_annealing import PopulationAnnealing
 from phaselect.solvers.progress_bar import told
@@ -69,6 +68,12 @@ def knowing(prior: Prior) -> VectorMessagePassing:
 def populations(sizes: tuple[int, ...]) -> tuple[Stage, ...]:
     """A stage for each size."""
     return tuple(map(stage_of, map(PopulationAnnealing, sizes)))
+
+
+def room_for_couplings(problem: Instance) -> bool:
+    """Has this process all entries of A, and are measurements, rows of zeros aside, few enough for their couplings?"""
+    matrix = problem.matrix
+    return problem.normalised.m_rows <= MOST_ROWS and matrix.has_entries and matrix.processes == 1
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,7 @@ class FrontDoor:
             poor_prospects(problem) if self.prior.gaussian and not self.lattice_pays(problem, LARGEST_LATTICE) else ()
         )
         for line in warned:
-            warnings.warn(line, DataWarning, stacklevel=4)  # past solve, and what bounds threads
+            warn_user(line, DataWarning)
         with told(progress) as tell:
             search = Search(OneByOne([problem]), [check_seed(seed)], start, None, time_limit, tell, began)
             said: list[str] = []
@@ -150,11 +155,11 @@ class FrontDoor:
         yield chosen(first, why)
         if could_be_noisy(problem):
             learning = LearningNoise(restarts=0, prior=self.prior)
-            yield from [Stage(learning, learning.default_schedule(), SEES_NOISE)] * 2
+            yield from [stage_of(learning)._replace(why="to see whether y is noisy")] * 2
             if search is not None and said is not None and (noisy := noise_suspected(problem, search.tried[0])):
                 certain = not timed and surely_noisy(problem, search)
                 said.append(noisy + (ENDS_HERE if certain else ""))
-                warnings.warn(said[0], DataWarning, stacklevel=2)
+                warn_user(said[0], DataWarning)
                 if certain:
                     return
         if quick and not early:
@@ -163,7 +168,7 @@ class FrontDoor:
             if first == self.iid:
                 yield chosen(self.other, "message passing has failed that is right for iid entries")
             return
-        if problem.m_rows > MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
+        if not room_for_couplings(problem):
             if first in (self.iid, self.sparse):
                 yield chosen(self.other, "there is no room for the couplings that populations need")
             return
@@ -183,10 +188,10 @@ class FrontDoor:
 
     def lattice_pays(self, problem: Instance, largest: int, known: float = 0.0) -> bool:
         """Are data exact, and expected to have enough digits for a lattice, where a share of the signs is known?"""
-        own, matrix = problem.normalised, problem.matrix
-        if problem.noise is not None or matrix.field != REAL or not self.prior.gaussian:
+        own = problem.normalised
+        if problem.noise is not None or own.field != REAL or not self.prior.gaussian:
             return False
-        if not problem.n < own.m_rows <= MOST_ROWS or not matrix.has_entries or matrix.processes > 1:
+        if own.m_rows <= problem.n or not room_for_couplings(problem):
             return False
         precision = precision_of(own)
         count = own.m_rows if known else measurements_enough(own.m_rows, problem.n, precision)

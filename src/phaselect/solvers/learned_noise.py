@@ -40,8 +40,6 @@ ENOUGH, SPARE, SAME, LOUDEST = 1.4, 50, 1e-2, 0.2
 to tell, how far apart two estimates of the noise may be, relatively, and the largest that is told."""
 DIFFERENT = 0.95
 """Share of the values of noisy data that differ from all others, at least."""
-SEES_NOISE = "to see whether y is noisy"
-"""Why a stage of a search for exact data learns the noise."""
 SURE = 5.0
 """Standard deviations from zero from which on noise is believed in."""
 
@@ -171,4 +169,4 @@ def noise_suspected(problem: Instance, tried: Sequence[Tried]) -> str:
 
 def looks_at_noise(tried: Sequence[Tried]) -> list[Tried]:
     """The two attempts of a search that learned the noise, as far as they have been made."""
-    return [one for one in tried if one.attempt.why == SEES_NOISE][:2]
+    return [one for one in tried if isinstance(one.attempt.solver, LearningNoise)][:2]

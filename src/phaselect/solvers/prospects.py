@@ -11,11 +11,11 @@ import numpy as np
 from phaselect.backends.interface import Vector
 from phaselect.equations.arrays import Array, namespace
 from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
-from phaselect.equations.lanczos import PROBES, Eigenvalues
+from phaselect.equations.lanczos import Eigenvalues
 from phaselect.problem.instance import Instance
 from phaselect.problem.likeness import likeness
 from phaselect.problem.normalised import Normalised
-from phaselect.problem.streams import Purpose, random_signs, stream
+from phaselect.problem.streams import trace_probes
 
 OF_IID = {REAL: 1.1284, COMPLEX: 2.0267, REAL_SIGNAL: 1.0134}
 HIGHEST = {REAL: 1.584, COMPLEX: 2.264, REAL_SIGNAL: 1.132}
@@ -55,10 +55,8 @@ def threshold(problem: Instance) -> float:
     from phaselect.theory.bayes import recovery_threshold
     from phaselect.theory.spectra import as_spectrum
 
-    rng = stream(0, Purpose.TRACE, own.n)
-    probes = random_signs(rng, own.n, PROBES)
-    needed = recovery_threshold(as_spectrum(quantiles(own.compiled(eigenvalues)(own, probes))), own.field.beta)
-    return needed / own.field.fold
+    found = own.compiled(eigenvalues)(own, trace_probes(own.n))
+    return recovery_threshold(as_spectrum(quantiles(found)), own.field.beta) / own.field.fold
 
 
 def eigenvalues(problem: Normalised, probes: Array) -> Eigenvalues:

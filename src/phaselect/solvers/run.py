@@ -151,7 +151,7 @@ def check_schedule(solver: Solver, schedule: Schedule, on_device: bool) -> None:
 
 
 def check_entries(solver: Solver, problem: Instance) -> None:
-    """A solver that factorises A needs its entries, all of them in one place."""
+    """A solver that needs the entries of A cannot run where processes share its rows."""
     if solver.needs_entries and problem.matrix.processes > 1:
         raise InputError(f"{solver.name} needs A whole, and processes share it: use message passing")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phaselect.base.checks import check_seconds, shortened
-from phaselect.base.errors import DataWarning, InputError
+from phaselect.base.errors import DataWarning, InputError, warn_user
 from phaselect.equations.fields import COMPLEX, REAL, Field
 from phaselect.equations.priors import Prior, as_prior
 from phaselect.problem.dependence import dependent_columns
@@ -49,9 +48,12 @@ def solve(
 ) -> Result:
     """Find x, up to its global sign, or phase if A is complex, from `y = |A x|`.
 
-    Message passing with restarts is tried first: AMP where A looks like iid entries, vector message passing where it
-    does not. Where that fails (few measurements, mostly) population annealing takes over, with more and more copies,
-    until the answer is certified, time is out or, without a time limit, the largest population has failed.
+    Message passing with restarts is tried first: AMP where A looks like iid entries, belief propagation where it is
+    sparse, vector message passing elsewhere. Where that fails (few measurements, mostly) population annealing takes
+    over, with more and more copies, until the answer is certified, time is out or, without a time limit, the largest
+    population has failed. Where the digits of exact data tell the signs of a small problem, a lattice is tried as well:
+    before message passing, after it, or before the largest population, by the time that it takes.
+
     `result.stages` tells what was tried, why, and how it ended. Data that look like a mistake, or like too few, are
     warned of (`DataWarning`) before the search begins.
 
@@ -94,7 +96,7 @@ def solve(
     dependent = dependent_columns(problem) if as_prior(prior).gaussian else ()
     warned = dependent + suspicions(problem) + (() if counts is None else low_light(problem))
     for line in warned:
-        warnings.warn(line, DataWarning, stacklevel=2)
+        warn_user(line, DataWarning)
     options: dict[str, Any] = {"seed": seed, "init": init, "time_limit": time_limit}
     check_seconds(time_limit)
     with told(progress) as tell:

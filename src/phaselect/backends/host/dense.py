@@ -21,15 +21,13 @@ from phaselect.base.threads import run_parallel
 from phaselect.equations.amp_iteration import Pass
 from phaselect.equations.arrays import squared
 from phaselect.equations.fields import Field, field_of
-from phaselect.equations.least_squares import GAIN, ConjugateGradients
+from phaselect.equations.least_squares import CG_STEPS, GAIN, ConjugateGradients
 
 BLOCK_ROWS, FEW_ROWS = 4096, 64
 LARGE = 1 << 21
 """Entries of an A from which least squares goes faster in float32; that takes a copy of a float64 A for its time."""
 ROOM = 0.5
 """The part of the free memory that the copy may take."""
-CG_STEPS = 1000
-"""In float32: what takes more is not for float32."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,18 +20,15 @@ from numpy.typing import NDArray
 from phaselect.backends.host import fourier
 from phaselect.backends.interface import Accuracy, Vector
 from phaselect.backends.jax import loops, random
-from phaselect.backends.jax.devices import checked_dtype, devices, on
+from phaselect.backends.jax.devices import checked_dtype, choose, field_dtype, on
 from phaselect.backends.jax.on_device import compiled
 from phaselect.base.errors import InputError
 from phaselect.equations.amp_iteration import Pass, pass_by_products
 from phaselect.equations.arrays import Array, squared
 from phaselect.equations.fields import REAL_SIGNAL, Field, field_of
 from phaselect.equations.gaussian_node import NodeByDiagonal, NodeByGradients
-from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
+from phaselect.equations.least_squares import CG_STEPS, GAIN, ConjugateGradients, Linear
 from phaselect.equations.masked_transforms import Shape, masked_transforms, masked_transforms_adjoint
-
-CG_STEPS = 1000
-"""Of conjugate gradients, at most, before the residual is computed anew."""
 
 
 @partial(
@@ -177,8 +174,8 @@ class DeviceFourier:
 
     def row_powers(self) -> Vector:
         """Squared norm of each row: all rows of a pattern have the same."""
-        powers = np.asarray(self.compiled(_powers)(self.masks)) / prod(self.pattern_shape)
-        return fourier.of_patterns(powers, prod(self.pattern_shape))
+        powers = float(self.gain) ** 2 * np.asarray(self.compiled(_powers)(self.masks))
+        return fourier.of_patterns(powers / prod(self.pattern_shape), prod(self.pattern_shape))
 
     def empty_column(self) -> None:
         """There is none."""
@@ -209,7 +206,8 @@ class DeviceFourier:
     @property
     def in_memory(self) -> fourier.MaskedFourier:
         """The same, in memory."""
-        return fourier.fourier(np.asarray(self.masks), self.pattern_shape, self.real)
+        diagonal = None if self.diagonal is None else np.asarray(self.diagonal)
+        return fourier.fourier(np.asarray(self.masks), self.pattern_shape, self.real, float(self.gain), diagonal)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A program with the masks among its arguments."""
@@ -226,9 +224,9 @@ def _powers(masks: Array) -> Array:
 
 
 def put(found: fourier.MaskedFourier, kind: Any, dtype: str) -> DeviceFourier:
-    """Masks in memory sent to the first device of a kind."""
-    precision = {"float32": "complex64", "float64": "complex128"}[checked_dtype(dtype)]
-    target = devices(kind)[0]
+    """Masks in memory sent to the first device of a kind that this process can use."""
+    precision = field_dtype(checked_dtype(dtype), "complex128")
+    target = choose(kind)
     with on(target):
         masks = jax.device_put(found.masks.astype("complex128", copy=False), target)
     return DeviceFourier(masks, found.pattern_shape, precision, found.field == REAL_SIGNAL)

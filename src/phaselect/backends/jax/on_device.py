@@ -29,14 +29,12 @@ from phaselect.equations.arrays import Array, is_complex, squared
 from phaselect.equations.belief_iteration import Nonzeros
 from phaselect.equations.fields import Field, field_of
 from phaselect.equations.gaussian_node import NodeByGradients
-from phaselect.equations.least_squares import GAIN, ConjugateGradients, Linear
+from phaselect.equations.least_squares import CG_STEPS, GAIN, ConjugateGradients, Linear
 
 WORTH_A_COPY = {"gpu": 64 << 20}
 """Bytes of a float32 A from which reading a half-precision copy instead saves time; on a CPU it never does."""
 SMALL = 1e4
 """Largest entry over the root mean square up to which half precision has room for all."""
-CG_STEPS = 1000
-"""Of conjugate gradients, at most, before the residual is computed anew."""
 EVEN = 64
 """Rows of the copy come in multiples of this: matrix units take others several times as long."""
 
@@ -86,9 +84,10 @@ class DeviceMatrix:
 
     @property
     def accuracy(self) -> Accuracy:
-        """An unlucky pair of points hides a null direction with probability 6e-4.
+        """Tolerances that least squares reaches in this dtype.
 
-        With a half-precision copy least squares takes over early, and mends many signs at once.
+        An unlucky pair of points hides a null direction with probability 6e-4. With a half-precision copy least squares
+        takes over early, and mends many signs at once.
         """
         exact = 1e-15 if self.A.dtype in ("float64", "complex128") else 1e-11
         return Accuracy(exact, ties=1e-8, null=1e-3, handover=1e-10 if self.half is None else 1e-6)
