@@ -1,7 +1,7 @@
 """An instance of phase retrieval, real or complex: the matrix A, the magnitudes y and, when known, the signal x0.
 
-The only place where A and y are validated, and where their units are dealt with: solvers work on `normalised`, in which
-the matched regulariser is mu * lam = 1 and `mse_y` is a fraction of the measured power.
+The only place where A and y are validated (by `given_data.py`), and where their units are dealt with: solvers work on
+`normalised`, in which the matched regulariser is mu * lam = 1 and `mse_y` is a fraction of the measured power.
 """
 
 from __future__ import annotations
@@ -18,14 +18,22 @@ from phaselect.backends.host.by_products import Operator
 from phaselect.backends.host.dense import Dense
 from phaselect.backends.host.fourier import MaskedFourier
 from phaselect.backends.interface import Matrix, Vector
-from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
 from phaselect.base.files import save_arrays
 from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL
 from phaselect.equations.signs import signs_of
 from phaselect.equations.units import Units, normalised_units
 from phaselect.problem.all_digits import AllDigits, all_digits
-from phaselect.problem.matrix import as_matrix, entries, flat, magnitudes, numbers, precision_of
+from phaselect.problem.given_data import (
+    check_length,
+    checked_noise,
+    checked_powers,
+    checked_rounding,
+    given_y,
+    kept_rows,
+    yes_or_no,
+)
+from phaselect.problem.matrix import as_matrix, entries, magnitudes, numbers, precision_of
 from phaselect.problem.normalised import Normalised
 
 ARRAY_NAMES = ("A", "y", "x0", "A_test", "y_test", "noise", "rounding", "real")
@@ -34,14 +42,6 @@ IN_FULL = ("A_in_full", "y_in_full", "precision")
 UNEVEN, MOST = 0.3, 0.5
 """Standard deviation of the squared row norms over their mean from which rows count as uneven, beyond the sqrt(2/N)
 that iid entries leave; and in any case."""
-TINY = 1e-290
-"""Squares below this are not known to float64: a row of such a squared norm counts as a row of zeros."""
-HUGE = 1e300
-"""Larger variances cannot be summed."""
-NEGLIGIBLE = 1e-8
-"""What counts as zero in y, and in x, over the root mean square."""
-AUTO = "auto"
-"""Noise that is to be learned from the data."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,21 +77,21 @@ class Instance:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        y = _given_y(self.A, self.y)
-        matrix = as_matrix(self.A, y.size, real=_yes_or_no(self.real))
+        y = given_y(self.A, self.y)
+        matrix = as_matrix(self.A, y.size, real=yes_or_no(self.real))
         put("real", matrix.field == REAL_SIGNAL)
-        put("rounding", max(_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
+        put("rounding", max(checked_rounding(self.rounding), matrix.rounding, precision_of(self.y)))
         put("y", y)
         put("A", matrix.A if isinstance(matrix, Dense) else self.A)
-        powers = _powers(matrix, y)
-        put("noise", _noise(self.noise, y))
-        put("kept", _kept(powers, y, self.noise is None))
+        powers = checked_powers(matrix, y)
+        put("noise", checked_noise(self.noise, y))
+        put("kept", kept_rows(powers, y, self.noise is None))
         put("matrix", matrix)
         columns = matrix.shape[1]
         put("row_powers", powers if self.kept is None else powers[self.kept])
         if self.x0 is not None:
             kinds = "fiubc" if matrix.field == COMPLEX else "fiub"
-            x0 = _check_length(numbers(self.x0, "x0", kinds).astype(matrix.field.x, copy=False), columns, "x0")
+            x0 = check_length(numbers(self.x0, "x0", kinds).astype(matrix.field.x, copy=False), columns, "x0")
             if not x0.any():
                 raise InputError("x0 is all zeros: there is nothing to recover")
             put("x0", x0)
@@ -101,7 +101,7 @@ class Instance:
             A_test, y_test = entries(self.A_test, "A_test"), magnitudes(self.y_test, "y_test")
             if y_test.size != len(A_test):
                 raise InputError(f"A_test has {len(A_test)} rows but y_test has {y_test.size} entries")
-            _check_length(A_test[0], columns, "a row of A_test")
+            check_length(A_test[0], columns, "a row of A_test")
             put("A_test", A_test)
             put("y_test", y_test)
 
@@ -178,7 +178,7 @@ class Instance:
 
     def with_rounding(self, rounding: Any) -> Instance:
         """The same instance with data of this relative precision; itself if theirs is less."""
-        given, digits = _rounding(rounding), self.all_digits
+        given, digits = checked_rounding(rounding), self.all_digits
         if digits is not None:
             digits = replace(digits, precision=max(digits.precision, given))
         elif given <= self.rounding:
@@ -282,90 +282,3 @@ class Instance:
             in_full = (self.all_digits.A.astype(str), self.all_digits.y.astype(str), self.all_digits.precision)
             arrays |= dict(zip(IN_FULL, in_full, strict=True))
         save_arrays(path, {name: np.asarray(array) for name, array in arrays.items() if array is not None})
-
-
-def _given_y(A: Any, y: Any) -> Vector:
-    """The magnitudes; but for y to be the matrix is a mistake with a name."""
-    if isinstance(A, np.ndarray) and isinstance(y, np.ndarray) and flat(y).ndim == 2:
-        columns = A.shape[1] if A.ndim == 2 else 1
-        if y.shape[1] > columns:
-            raise InputError(f"A has shape {A.shape} and y {y.shape}: they are exchanged; the matrix, A, comes first")
-    return magnitudes(y, "y")
-
-
-def _noise(noise: Any, y: Vector) -> Any:
-    """None for exact data, a positive variance, one per measurement, or AUTO. Less than the rounding of y is none."""
-    if noise is None:
-        return None
-    if isinstance(noise, str | np.ndarray) and str(noise) == AUTO:  # as an array where it was in a file
-        return AUTO
-    if np.ma.is_masked(noise):
-        raise InputError("noise has masked entries: drop those measurements, or fill them in")
-    try:
-        variance = np.asarray(noise, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f'noise = {shortened(noise)}: give a variance, 0 or more, one per measurement, or "auto"'
-        ) from None
-    variance = flat(variance)
-    rounding = np.finfo(np.float64).eps ** 2 * float(np.mean(y**2))
-    if variance.ndim == 0:
-        if not 0 <= variance <= HUGE or isinstance(noise, bool | str):
-            raise InputError(f'noise = {shortened(noise)}: give a variance, 0 or more, or "auto"')
-        return float(variance) if variance > rounding else None
-    if variance.shape != y.shape:
-        raise InputError(f"noise has shape {variance.shape}: give one variance, or {y.size}, one per measurement")
-    if not ((variance > 0) & (variance <= HUGE)).all():
-        raise InputError("noise: every variance must be positive and finite where one per measurement is given")
-    return np.maximum(variance, rounding) if (variance > rounding).any() else None
-
-
-def _yes_or_no(real: Any) -> bool:
-    value = np.asarray(real)
-    if value.dtype != bool or value.ndim:
-        raise InputError(f"real = {shortened(real)}: say True if x is real though A is complex, else leave it out")
-    return bool(value)
-
-
-def _rounding(given: Any) -> float:
-    """A relative precision, checked."""
-    value = np.asarray(given)
-    if value.ndim or value.dtype.kind not in "fiu" or not 0 <= value < 1:
-        raise InputError(
-            f"rounding = {shortened(given)}: give the relative precision of the data, from 0 to 1, as 1e-6"
-        )
-    return float(value)
-
-
-def _powers(matrix: Matrix, y: Vector) -> Vector:
-    """Squared norms of the rows, once A and y are known to hold something to work with."""
-    powers = matrix.row_powers()
-    for name, total in (("A", float(powers.sum())), ("y", float(np.einsum("i,i->", y, y)))):
-        zero = not y.any() if name == "y" else isinstance(matrix, Dense) and not matrix.A.any()
-        if zero or (total == 0 and name == "A" and not isinstance(matrix, Dense)):
-            raise InputError(
-                f"{name} is all zeros{'' if zero else ', or as good as zeros'}: there is nothing to recover"
-            )
-        if not np.isfinite(total) or total < TINY:
-            raise InputError(f"{name} has entries too large or too small for float64 squares: rescale it")
-    if (where := matrix.empty_column()) is not None:
-        raise InputError(f"column {where} of A is all zeros: x[{where}] cannot be determined; drop it")
-    return powers
-
-
-def _kept(powers: Vector, y: Vector, exact: bool) -> NDArray[np.bool_] | None:
-    """The rows that are not all zeros; None if there are no others. Exact data must be zero there."""
-    kept = powers > TINY
-    if kept.all():
-        return None
-    wrong = ~kept & (y > NEGLIGIBLE * np.sqrt(np.mean(y**2)))
-    if exact and wrong.any():
-        where = int(np.argmax(wrong))
-        raise InputError(f"row {where} of A is all zeros, but y[{where}] = {y[where]:g}: drop that measurement")
-    return kept
-
-
-def _check_length(array: NDArray[Any], length: int, name: str) -> NDArray[Any]:
-    if array.shape != (length,):
-        raise InputError(f"{name} has shape {array.shape}: it must be ({length},), one entry per column of A")
-    return array

@@ -21,7 +21,8 @@ import numpy as np
 from phaselect.equations.cavity import before
 from phaselect.equations.lanczos import Eigenvalues
 from phaselect.equations.priors import GAUSSIAN, Prior
-from phaselect.problem.instance import AUTO, Instance
+from phaselect.problem.given_data import AUTO
+from phaselect.problem.instance import Instance
 from phaselect.problem.schedule import Schedule
 from phaselect.solvers.company import OneByOne
 from phaselect.solvers.outcome import Tried

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.coincidences import EQUAL, MANY, share_repeated
-from phaselect.problem.instance import NEGLIGIBLE
+from phaselect.problem.given_data import NEGLIGIBLE
 
 
 def doubts(y: Vector, x: Vector, distinct: NDArray[np.bool_], structured: bool, rounding: float) -> Iterator[str]:
