@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from phaselect import theory
-from phaselect.base.style import style
+from phaselect.base.curves import draw_columns, draw_split
+from phaselect.base.style import panels, style
 from phaselect.base.tables import Table
-from phaselect.figures import (
-    branches,
-    stabilities,
-)
+from phaselect.figures import plots, stabilities
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import figure_module
 from tests.figures.cheap import tables_of
@@ -158,14 +156,39 @@ def test_without_overlap_the_uninformed_branch_has_no_end(tables):
     assert not rows["dominant"][rows["mu"] > 25.32].any()
 
 
-def test_dashes_touch_the_solid_line():
-    _, (axes,) = branches.panels(1)
-    solid = np.array([True, True, False, False, True])
-    branches.draw_split(axes, np.arange(5), np.arange(5.0), solid, "--", label="both")
-    first, second = axes.get_lines()
-    np.testing.assert_array_equal(first.get_ydata(), [0, 1, np.nan, np.nan, 4])
-    np.testing.assert_array_equal(second.get_ydata(), [np.nan, 1, 2, 3, 4])
-    assert [first.get_linestyle(), second.get_linestyle()] == ["-", "--"]
+def split(solid):
+    _, (axes,) = panels(1)
+    draw_split(axes, np.arange(5), np.arange(5.0), solid, {"ls": "--"})
+    return axes.get_lines()
+
+
+def curve(solid):
+    return draw_columns({"mu": np.arange(5), "m": np.arange(5.0), "stable": solid}, "mu", ["m"]).axes[0].get_lines()
+
+
+def complexity(solid):
+    columns = {"mse_y": np.arange(5.0), "m": np.arange(5.0), "complexity": np.arange(5.0), "trusted": solid}
+    fixed = {"alpha": np.full(5, 1.7), "O": np.full(5, 0.5), "lam": np.zeros(5)}
+    return plots.draw_complexity(Table(columns | fixed)).axes[0].get_lines()[:2]
+
+
+@pytest.mark.parametrize(
+    ("solid", "dashed"),
+    [("++--+", "01111"), ("--+++", "11100"), ("++++-", "00011"), ("-++++", "11000"), ("+-+-+", "11111")],
+)
+@pytest.mark.parametrize("drawn", [split, curve, complexity])
+def test_dashes_touch_the_solid_line(drawn, solid, dashed):
+    """To the points beside them, and not from the last point on to the first."""
+    solid, dashed = np.array(list(solid)) == "+", np.array(list(dashed)) == "1"
+    first, second = drawn(solid)
+    np.testing.assert_array_equal(first.get_ydata(), np.where(solid, np.arange(5), np.nan))
+    np.testing.assert_array_equal(second.get_ydata(), np.where(dashed, np.arange(5), np.nan))
+    assert [first.get_linestyle(), second.get_linestyle()] == ["-", ":" if drawn is complexity else "--"]
+
+
+def test_both_parts_have_one_label():
+    _, (axes,) = panels(1)
+    draw_split(axes, np.arange(2), np.arange(2.0), np.array([True, False]), {"ls": "--"}, label="both")
     assert len(axes.get_legend_handles_labels()[1]) == 1
 
 

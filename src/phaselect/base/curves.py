@@ -61,10 +61,21 @@ def draw_curve(axes: Axes, columns: Mapping[str, Column], across: str, name: str
     x, stable = columns[across], _stable(columns)
     y = np.where(columns["converged"], columns[name], np.nan) if "converged" in columns else columns[name]
     marked = {"marker": "." if np.sum(np.isfinite(y)) < 3 else None}
-    axes.plot(x, np.where(stable, y, np.nan), **{"color": BLUE, "label": "stable"} | marked | look)
-    if not stable.all():
-        near = stable & ~(np.roll(stable, 1) & np.roll(stable, -1))  # the dashes touch the line
-        axes.plot(x, np.where(~stable | near, y, np.nan), "--", color=RED, label="unstable")
+    dashes = {"ls": "--", "color": RED, "label": "unstable", "marker": None}
+    draw_split(axes, x, y, stable, dashes, **{"color": BLUE, "label": "stable"} | marked | look)
+
+
+def draw_split(axes: Axes, x: Column, y: Column, solid: Column, other: dict[str, Any], **look: Any) -> None:
+    """A curve, solid where told and elsewhere with the `other` look, which has a label only if it says so.
+
+    The two touch: the other goes on to the points beside it.
+    """
+    axes.plot(x, np.where(solid, y, np.nan), **look)
+    if not solid.all():
+        shown = ~solid
+        shown[1:] |= ~solid[:-1]
+        shown[:-1] |= ~solid[1:]
+        axes.plot(x, np.where(shown, y, np.nan), **look | {"label": None} | other)
 
 
 def label_axes(axes: Axes, columns: Mapping[str, Column], across: str, name: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.curves import draw_split
 from phaselect.base.style import FREE_ENTROPY, MSE_Y, MU, OVERLAP, legend, letter, logarithmic, panels, shades
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.figures.context import Context
@@ -92,7 +93,7 @@ def draw_branches(axes: Axes, table: Table, x: str, y: str) -> None:
         for line in both.values("line"):
             rows = both.where(line=line)
             label = rf"$\alpha = {alpha:g}$" if line == "uninformed" else None
-            draw_split(axes, rows[x], rows[y], rows["dominant"], "--", color=colour, label=label)
+            draw_split(axes, rows[x], rows[y], rows["dominant"], {"ls": "--"}, color=colour, label=label)
         informed, uninformed = both.where(line="informed"), both.where(line="uninformed")
         if len(informed):
             axes.plot(informed[x][0], informed[y][0], "o", ms=3, color=colour, mfc="white", zorder=3)
@@ -105,13 +106,3 @@ def label_ends(axes: Axes) -> None:
     axes.plot([], [], "k--", label="smaller free entropy")
     axes.plot([], [], "ko", ms=3, mfc="white", label="informed born")
     axes.plot([], [], "kx", ms=3.5, label="uninformed ends")
-
-
-def draw_split(axes: Axes, x: NDArray[Any], y: NDArray[Any], solid: NDArray[np.bool_], other: str, **look: Any) -> None:
-    """A curve, solid where told and in the `other` dash elsewhere; the two touch."""
-    axes.plot(x, np.where(solid, y, np.nan), "-", **look)
-    if not solid.all():
-        beside = np.zeros_like(solid)
-        beside[1:] |= ~solid[:-1]
-        beside[:-1] |= ~solid[1:]
-        axes.plot(x, np.where(~solid | beside, y, np.nan), other, **(look | {"label": None}))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.curves import draw_split
 from phaselect.base.style import COMPLEXITY, MSE_Y, OVERLAP, legend, letter, panels, shades
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
 from phaselect.theory import complexity_curve
 from phaselect.theory.at_sign_overlap import complexity_at_random
@@ -58,9 +58,8 @@ def draw(table: Table) -> Figure:
         for colour, overlap in zip(shades(len(SIGN_OVERLAPS)), table.values("sign_overlap"), strict=False):
             rows = table.where(sign_overlap=overlap)
             shown = rows.take(rows["complexity"] > -0.1)
-            draw_split(
-                panel, shown[name], shown["complexity"], shown["trusted"], ":", color=colour, label=f"$O = {overlap:g}$"
-            )
+            look = {"color": colour, "label": f"$O = {overlap:g}$"}
+            draw_split(panel, shown[name], shown["complexity"], shown["trusted"], {"ls": ":"}, **look)
             top, corner = rows["complexity_random"][0], rows[f"{name}_random"][0]
             panel.hlines(top, 0, corner, color=colour, ls="--", lw=0.7)
             panel.vlines(corner, 0, top, color=colour, ls="--", lw=0.7)

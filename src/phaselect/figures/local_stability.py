@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phaselect.base.curves import draw_split
 from phaselect.base.style import COMPLEXITY, GREY, MSE_Y, SKY, legend, letter, logarithmic, panels, shades
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.figures.branches import draw_split
 from phaselect.figures.context import Context
 from phaselect.problem.schedule import Schedule
 from phaselect.theory import complexity_curve, entropy_crisis, follow, saddle_point, transitions
@@ -77,7 +77,7 @@ def draw(table: Table) -> Figure:
                 part = rows.where(line=line)
                 look = {"color": colour, "lw": 0.8 if line == "no overlap" else 1.5}
                 label = rf"$\alpha = {alpha:g}$" if line == "anneal" else None
-                draw_split(panel, part["complexity"], part["mse_y"], part["stable"], "--", label=label, **look)
+                draw_split(panel, part["complexity"], part["mse_y"], part["stable"], {"ls": "--"}, label=label, **look)
                 unstable = np.where(part["stable"], np.nan, part["mse_y"])
                 panel.plot(part["complexity"], unstable, **BAND)
             panel.plot(0, rows["mse_y_crisis"][0], "x", color=colour, ms=5, zorder=3)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phaselect.base.curves import draw_split
 from phaselect.base.style import (
     ALPHA,
     BLUE,
@@ -93,10 +94,8 @@ def draw_complexity(curve: Table) -> Figure:
     figure, (left, right) = panels(2)
     alpha, O = float(curve["alpha"][0]), float(curve["O"][0])
     for axes, name, label in ((left, "mse_y", MSE_Y), (right, "m", OVERLAP)):
-        trusted = curve["trusted"] | np.roll(curve["trusted"], 1)  # the dots touch the line
-        axes.plot(curve[name], np.where(trusted, curve["complexity"], np.nan), color=BLUE, label="trusted")
-        beyond = np.where(curve["trusted"], np.nan, curve["complexity"])
-        axes.plot(curve[name], beyond, ":", color=BLUE, label="replica symmetry fails")
+        dots = {"ls": ":", "label": "replica symmetry fails"}
+        draw_split(axes, curve[name], curve["complexity"], curve["trusted"], dots, color=BLUE, label="trusted")
         axes.axhline(complexity_at_random(alpha, O), color=RED, ls="--", lw=0.8, label="random signs")
         axes.axhline(0, color="grey", lw=0.8)
         axes.set(xlabel=label, ylabel=COMPLEXITY)
