@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 N = 1000
 AMP_ALPHAS, SA_ALPHAS = (1.15, 1.2, 1.4), (1.2, 1.4)
+AMP_RATE, SA_RATE, SWEEPS = 0.05, 0.1, 20
+"""By how much of itself mu grows at each step, and sweeps at each temperature."""
 RUNS = {"small": (2, 4), "paper": (4, 16)}
 """How many runs are shown, and over how many of message passing the mean is taken."""
 CAPTION = (
@@ -52,12 +54,12 @@ def compute(context: Context) -> Columns:
 
 def amp_schedule() -> Schedule:
     """mu from 1 to 10^5, one iteration at each, then some more at the end."""
-    return Schedule.matched(mu_max=1e5, eps=0.05, steps=1, unit="iterations", hold=64)
+    return Schedule.matched(mu_max=1e5, eps=AMP_RATE, steps=1, unit="iterations", hold=64)
 
 
 def sa_schedule() -> Schedule:
     """mu from 0.5 to 300, 20 sweeps at each."""
-    return Schedule.matched(mu0=0.5, mu_max=300.0, eps=0.1, steps=20)
+    return Schedule.matched(mu0=0.5, mu_max=300.0, eps=SA_RATE, steps=SWEEPS)
 
 
 def run_curve(solver: str, alpha: float, seed: int) -> dict[str, Any]:
@@ -103,18 +105,23 @@ def draw(table: Table) -> Figure:
     for own in table.where(source="mean of amp").by("alpha"):
         low, high = own["m"] - 2 * own["m_error"], own["m"] + 2 * own["m_error"]
         axes[0].fill_between(own["sweeps"], low, high, color=COLOURS[own["alpha"][0]], alpha=0.25, lw=0)
-    axes[0].set(xlabel="iteration", ylabel=OVERLAP, ylim=(-0.03, 1.05), title=f"message passing, {fixed}")
+    axes[0].set(
+        xlabel="iteration",
+        ylabel=OVERLAP,
+        ylim=(-0.03, 1.05),
+        title=f"message passing, {fixed},\n$\\mu$ grows by {100 * AMP_RATE:g} % per iteration",
+    )
     for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):
         _draw(panel, table, "sa", "branch", "mu", column, SA_ALPHAS)
-        panel.set(xlabel=MU, ylabel=label, title=f"simulated annealing, {fixed}")
+        panel.set(
+            xlabel=MU,
+            ylabel=label,
+            title=f"simulated annealing, {fixed},\n{SWEEPS} sweeps per $\\mu$, steps of {100 * SA_RATE:g} %",
+        )
         logarithmic(panel, "x", table.where(source="branch")["mu"])
     axes[1].set_ylim(-0.03, 1.05)
     axes[2].set_yscale("log")
-    axes[0].plot([], [], color="black", label=r"theory, $N = \infty$", **THEORY)
-    axes[0].plot([], [], color="black", label="single runs", **RUN)
-    axes[0].fill_between(
-        [], [], [], color="black", alpha=0.25, lw=0, label="mean of message passing,\ntwo standard errors"
-    )
+    _label(axes[0], table)
     letter(axes)
     legend(figure, *axes)
     return figure
@@ -127,4 +134,15 @@ def _draw(axes: Axes, table: Table, runs: str, theory: str, x: str, y: str, alph
             own = table.where(source=runs, alpha=alpha, seed=seed)
             axes.plot(own[x], own[y], color=colour, **RUN)
         own = table.where(source=theory, alpha=alpha)
-        axes.plot(own[x], own[y], color=colour, label=rf"$\alpha = {alpha:g}$", **THEORY)
+        axes.plot(own[x], own[y], color=colour, **THEORY)
+
+
+def _label(axes: Axes, table: Table) -> None:
+    """Legend entries: a colour for each alpha, and what the lines are."""
+    for alpha in sorted(table.values("alpha")):
+        axes.plot([], [], "s", ms=6, color=COLOURS[alpha], label=rf"$\alpha = {alpha:g}$")
+    axes.plot([], [], color="black", label=r"theory, $N = \infty$", **THEORY)
+    shown = len(table.where(source="sa").values("seed"))
+    axes.plot([], [], color="black", label=rf"single runs, {shown} at each $\alpha$", **RUN)
+    band = "mean of more runs, two standard errors (a)"
+    axes.fill_between([], [], [], color="black", alpha=0.25, lw=0, label=band)
