@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def draw(table: Table) -> Figure:
     for panel in axes[-2:]:
         panel.set_title(f"$N = {sizes[-1]}$, one core")
     letter(axes)
-    legend(figure, *axes, title=BARS)
+    legend(figure, *axes, columns=2, title=f"{BARS}, none in ({'abcdefgh'[len(sizes)]})")
     return figure
 
 
@@ -89,10 +89,18 @@ def _draw_success(axes: Axes, shares: Table) -> None:
     for place, (solver, (dashes, marker, colour)) in enumerate(STYLES.items()):
         own = shares.where(solver=solver)
         at = own["alpha"] * 1.06 ** between(place, len(STYLES))
-        look = {"ls": dashes, "marker": marker, "color": colour, "label": TITLES[solver]}
+        look = {"ls": dashes, "marker": marker, "color": colour, "label": _in_words(solver, own)}
         with_bars(axes, at, own["value"], own["low"], own["high"], **look)
     axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05))
     _mark_alphas(axes)
+
+
+def _in_words(solver: str, own: Table) -> str:
+    """A solver, and what was fixed in its runs."""
+    words = {"product": r"$\mu\lambda = {:g}$", "eps": r"$\epsilon = {:g}$", "replicas": "{:g} copies"}
+    words |= {"iterations": r"$\leq {:g}$ iterations"}
+    known = [text.format(own[name][0]) for name, text in words.items() if len(own) and np.isfinite(own[name][0])]
+    return ", ".join([TITLES[solver], *known])
 
 
 def _draw_time(axes: Axes, shares: Table) -> None:
@@ -108,7 +116,8 @@ def _draw_share_against_time(axes: Axes, shares: Table) -> None:
     for solver, (_, marker, colour) in STYLES.items():
         for alpha, face in ((1.2, colour), (1.3, "white")):
             own = shares.where(solver=solver, alpha=alpha)
-            axes.plot(own["seconds"], own["value"], marker, ms=5, color=colour, mfc=face)
+            look: dict[str, Any] = {"fmt": marker, "ms": 5, "color": colour, "mfc": face}
+            with_bars(axes, own["seconds"], own["value"], own["low"], own["high"], **look)
     for alpha, face in ((1.2, "black"), (1.3, "white")):
         axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$ (last panel)")
     axes.set(xlabel="mean seconds of a run", ylabel=RECOVERED, ylim=(-0.05, 1.05))
