@@ -8,7 +8,7 @@ from phaselect.base.style import BARS, legend, letter, panels
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
-from phaselect.figures.success_curves import BAYES, analyse, draw_alpha_50, draw_shares, size_looks
+from phaselect.figures.success_curves import BAYES, NO_LIMIT, analyse, draw_alpha_50, draw_shares, size_looks
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -32,13 +32,14 @@ def draw(table: Table) -> Figure:
     population, sizes = table.where(solver="pa"), size_looks(table)
     figure, axes = panels(3)
     draw_shares(axes[0], population, sizes)
-    axes[0].set_title(r"population annealing, 64 copies, $\mu\lambda = 1$")
     for solver, line in BASELINES.items():
         draw_shares(axes[1], table.where(solver=solver), sizes, line)
         axes[1].plot([], [], "k", ls=line, label=REGISTRY[solver].title)
     axes[1].set_title("baselines")
     axes[2].axhline(BAYES_OPTIMAL, **BAYES)
     draw_alpha_50(axes[2], population)
+    for panel in (axes[0], axes[2]):
+        panel.set_title(r"population annealing, 64 copies, $\mu\lambda = 1$")
     letter(axes)
-    legend(figure, *axes, title=BARS)
+    legend(figure, *axes, title=f"{BARS}; {NO_LIMIT}")
     return figure

@@ -45,6 +45,8 @@ BAYES: dict[str, Any] = {"color": GREY, "ls": "--", "lw": 1.1}
 Looks = dict[int, dict[str, Any]]
 MEASURED = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
 """Columns of `analyse`: what a share has beside its value."""
+NO_LIMIT = "no limit from fewer than four sizes"
+"""The fit has three parameters."""
 VARIANTS = {
     "sa-proposals": "$T_A$ in proposals",
     "sa-fixed": r"$\lambda = 0.005$",
@@ -140,7 +142,7 @@ def draw_success(table: Table, solver: str, fixed: str, shared: str) -> Figure:
         draw_alpha_50(axes[3], held, (("^", GREEN), ("v", PINK)))
         axes[3].set_title(r"constant $\lambda$" + fixed[fixed.index(",") :])
     letter(axes)
-    legend(figure, *axes, columns=2, title=BARS)
+    legend(figure, *axes, columns=2, title=f"{BARS}; {NO_LIMIT}")
     return figure
 
 
