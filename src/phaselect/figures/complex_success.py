@@ -192,5 +192,7 @@ def _draw_trajectories(axes: Axes, table: Table) -> None:
         axes.plot(own["iteration"], own["value"], color=colour, lw=0.8, label=rf"$\alpha = {alpha:g}$ (d)")
         axes.fill_between(own["iteration"], own["low"], own["high"], color=colour, alpha=0.2, lw=0)
     axes.plot([], [], color="black", label=r"state evolution, $N = \infty$ (d)", **THEORY)
-    axes.plot([], [], color="black", lw=0.8, label="mean of runs, 95 % band (d)")
+    band = "mean of runs, 95 % band (d)"
+    axes.fill_between([], [], [], color="black", alpha=0.2, lw=0, label=band)
+    axes.plot([], [], color="black", lw=0.8, label=band)
     axes.set(xlabel="iteration", ylabel=ERROR, yscale="log", ylim=(1e-4, 1.2), title=f"Gaussian, $N = {runs['n'][0]}$")
