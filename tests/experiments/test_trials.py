@@ -1,10 +1,13 @@
 """Searches side by side: the same instances for all, rows that the analysis of success takes."""
 
-import numpy as np
+from types import SimpleNamespace
 
-from phaselect import gaussian_instance
+import numpy as np
+import pytest
+
+from phaselect import Status, gaussian_instance
 from phaselect.experiments.success import success_table
-from phaselect.experiments.trials import Reached, after_flips, by_name, side_by_side
+from phaselect.experiments.trials import Reached, after_flips, by_name, half_recovered, side_by_side
 
 
 def test_rows():
@@ -40,3 +43,15 @@ def test_the_end_of_every_search():
     found = by_name("sa", eps=0.3)(problem, 0)
     assert found.m > 0.99
     assert found.sweeps > 0
+
+
+def test_half_recovered():
+    """A quarter, half and three quarters of 20 seeds: by symmetry half are at the alpha in the middle."""
+
+    def run(alpha, seed):
+        m = 1.0 if seed % 4 < 4 * (alpha - 0.5) else 0.1
+        return SimpleNamespace(status=Status.RECOVERED, truth={"m": m}, mse_y=1e-12)
+
+    found = half_recovered(run, [0.75, 1.0, 1.25], 20, least=0.0)
+    assert found.value == pytest.approx(1.0, abs=1e-3)
+    assert 0.75 < found.low < 1.0 < found.high < 1.25

@@ -12,12 +12,14 @@ from phaselect.equations.arrays import Array
 from phaselect.equations.greedy import greedy_flips
 from phaselect.equations.signs import signs_of
 from phaselect.experiments.grid import USUAL
+from phaselect.experiments.limits import Interval, half_point
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
 from phaselect.problem.normalised import Normalised
 from phaselect.solvers.finish import refine_signs, truth
 from phaselect.solvers.registry import OPTIONS, recipe
+from phaselect.solvers.result import Result
 
 
 class Reached(NamedTuple):
@@ -77,3 +79,16 @@ def side_by_side(
                 rows.append({"solver": solver, "n": n, "alpha": alpha, "seed": seed} | reached)
     same = dict.fromkeys(OPTIONS, math.nan) | options | USUAL | {"plan": "", "status": "", "device": ""}
     return Table(stack(row | same for row in rows))
+
+
+def half_recovered(
+    run: Callable[[float, int], Result], alphas: Sequence[float], instances: int, least: float = 1.0
+) -> Interval:
+    """alpha_50 of runs by alpha and seed, so many seeds at each of the alphas, none of which is below `least`."""
+    rows = []
+    for alpha in alphas:
+        for seed in range(instances):
+            found = run(alpha, seed)
+            outcome = {"status": found.status.name, "m": found.truth["m"], "mse_y": found.mse_y}
+            rows.append({"alpha": alpha, "seed": seed} | outcome)
+    return half_point(Table(stack(rows)), lambda runs: runs["alpha"], least=least).interval

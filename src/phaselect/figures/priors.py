@@ -24,9 +24,9 @@ from phaselect.base.style import (
 )
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.equations.priors import Nonnegative, Prior, Sparse
-from phaselect.experiments.limits import half_point
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.experiments.success import at_the_signal, wilson
+from phaselect.experiments.trials import half_recovered
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import ends
 from phaselect.problem.ensembles import gaussian_instance
@@ -91,13 +91,10 @@ def share(name: str, alpha: float, n: int, instances: int) -> dict[str, Any]:
 
 def half(name: str, threshold: float, n: int, instances: int) -> dict[str, Any]:
     """alpha_50 of single runs, around the threshold."""
-    rows = []
-    for alpha in (threshold + offset for offset in OFFSETS):
-        for seed in range(instances):
-            result = run(SIGNALS[name], alpha, n, seed, single=True)
-            outcome = {"status": result.status.name, "m": result.truth["m"], "mse_y": result.mse_y}
-            rows.append({"alpha": alpha, "seed": seed} | outcome)
-    interval, _ = half_point(Table(stack(rows)), lambda runs: runs["alpha"], least=0.0)
+    alphas = [threshold + offset for offset in OFFSETS]
+    interval = half_recovered(
+        lambda alpha, seed: run(SIGNALS[name], alpha, n, seed, single=True), alphas, instances, least=0.0
+    )
     return _row("single", name, math.nan, n, *interval, instances)
 
 

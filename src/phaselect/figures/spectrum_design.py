@@ -21,8 +21,9 @@ from phaselect.base.style import (
     with_bars,
 )
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.limits import BAYES_OPTIMAL, alpha_50
+from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.experiments.runs import one_thread, whole
+from phaselect.experiments.trials import half_recovered
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, ends
 from phaselect.problem.ensembles import ensemble_instance
@@ -89,12 +90,7 @@ def threshold(condition: float, n: int, instances: int) -> dict[str, Any]:
     """alpha_50 of single runs of vector message passing, around the predicted threshold."""
     predicted = critical_alpha(spectrum=squares(condition))
     alphas = [alpha for alpha in (predicted + offset for offset in OFFSETS) if round(alpha * n) > n]
-    outcomes = [(alpha, seed, run(condition, n, alpha, seed)) for alpha in alphas for seed in range(instances)]
-    rows = [
-        {"alpha": alpha, "seed": seed, "status": found.status.name, "m": found.truth["m"], "mse_y": found.mse_y}
-        for alpha, seed, found in outcomes
-    ]
-    interval, _ = alpha_50(Table(stack(rows)))
+    interval = half_recovered(lambda alpha, seed: run(condition, n, alpha, seed), alphas, instances)
     return _row("runs", condition, n, 0.0, *interval, instances)
 
 
