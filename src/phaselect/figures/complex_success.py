@@ -26,7 +26,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.runs import one_thread
 from phaselect.experiments.success import students_half, success_table, timed_on_one_core
 from phaselect.figures.context import Context
-from phaselect.figures.success_curves import BAYES, counts
+from phaselect.figures.success_curves import BAYES, Looks, size_looks
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.matrix_kinds import normal
 from phaselect.problem.schedule import Schedule
@@ -137,7 +137,7 @@ def _row(source: str, **known: Any) -> dict[str, Any]:
 def draw(table: Table) -> Figure:
     """Shares on either kind of matrix; errors against alpha, and by iteration."""
     figure, axes = panels(4)
-    sizes = _sizes(table.where(source="share"))
+    sizes = size_looks(table.where(source="share"))
     for panel, kind in zip(axes[:2], KINDS, strict=True):
         _draw_shares(panel, table.where(ensemble=kind), kind, sizes)
     _draw_errors(axes[2], table)
@@ -147,13 +147,7 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _sizes(shares: Table) -> dict[int, dict[str, Any]]:
-    """Colour, marker and label for each N."""
-    words = {n: f"$N = {n}$, {counts(shares.where(n=n)['trials'])} instances" for n in sorted(shares.values("n"))}
-    return {n: look | {"label": words[n]} for n, look in looks(list(words)).items()}
-
-
-def _draw_shares(axes: Axes, table: Table, kind: str, sizes: dict[int, dict[str, Any]]) -> None:
+def _draw_shares(axes: Axes, table: Table, kind: str, sizes: Looks) -> None:
     shares = table.where(source="share")
     gap = np.diff(np.unique(shares["alpha"])).min(initial=0.1)
     curves = [(n, solver, restarts) for n in sizes for solver, restarts in LINES]

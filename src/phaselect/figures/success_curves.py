@@ -147,8 +147,8 @@ def draw_success(table: Table, solver: str, fixed: str, shared: str) -> Figure:
 
 
 def size_looks(table: Table) -> Looks:
-    """Colour, marker and label for each N of a table, the same in all of its panels."""
-    shares = table.where(kind="share")
+    """Colour, marker and label for each N of a table, the same in all of its panels, from its shares."""
+    shares = table.where(kind="share") if "kind" in table.columns else table
     sizes = sorted(shares.values("n"))
     words = {n: f"$N = {n}$, {counts(shares.where(n=n)['trials'])} instances" for n in sizes}
     return {n: look | {"label": words[n]} for n, look in looks(sizes).items()}
