@@ -16,6 +16,12 @@ def test_matched_is_geometric_at_unit_product():
     assert (schedule.steps, schedule.unit) == (100, "sweeps")
 
 
+def test_steps_per_e_fold():
+    assert Schedule.matched(eps=np.e - 1, steps=7).steps_per_e_fold == pytest.approx(7)
+    for still in ([2.0], [2.0, 2.0]):
+        assert Schedule(still, np.ones(len(still))).steps_per_e_fold == np.inf
+
+
 def test_other_families():
     np.testing.assert_allclose(Schedule.fixed_product(0.75).mu * Schedule.fixed_product(0.75).lam, 0.75)
     assert set(Schedule.fixed_lambda(0.005).lam) == {0.005}

@@ -32,7 +32,7 @@ def compute(context: Context) -> Columns:
     return {
         "lam": np.array([schedule.lam[0] for schedule in schedules]),
         **{name: found[name] for name in names},
-        "sweeps": np.array([schedule.steps for schedule in schedules]) / np.log1p(found["eps"]),
+        "sweeps": np.array([schedule.steps_per_e_fold for schedule in schedules]),
         **{"value": found["p"], "low": found["p_low"], "high": found["p_high"]},
     }
 

@@ -6,6 +6,7 @@ It can be sliced, printed, compared and stored.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
@@ -190,6 +191,16 @@ class Schedule:
         else:
             rule = f"lam {self.lam[0]:.4g} to {self.lam[-1]:.4g}"
         return f"Schedule({count}, mu {self.mu[0]:.4g} to {self.mu[-1]:.4g}, {rule})"
+
+    @property
+    def steps_per_e_fold(self) -> float:
+        """Steps taken while mu grows by a factor of e, at the rate at which it begins to grow.
+
+        >>> round(Schedule.matched(eps=0.1, steps=10).steps_per_e_fold, 2)
+        104.92
+        """
+        rate = math.log(self.mu[1] / self.mu[0]) if len(self) > 1 else 0.0
+        return self.steps / rate if rate else math.inf
 
     # ------------------------------------------------------------------ used by the solvers
 
