@@ -91,6 +91,8 @@ def test_an_interval_without_end_has_an_arrow(along):
     )
     assert points == [[0, 2], [1, 2], [2, 2], [3, 1.5], [4, 2.5]]
     assert arrows == [[[2, 2], [4, 2.5]], [[1, 2], [3, 1.5]]]
+    margins = dict(zip("xy", axes.margins(), strict=True))
+    assert margins.pop(along) == 0.15 > max(margins.values())  # room for the arrows, where they go
     (bars,) = (collection.get_segments() for collection in axes.collections)
     assert [segment[:, int(along == "y")].tolist() for segment in bars] == [
         [1, 3],

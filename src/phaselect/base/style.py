@@ -203,7 +203,7 @@ def with_bars(
             arrow |= {"ms": ARROW, "mec": drawn.lines[0].get_color(), "mew": 1.2, "zorder": 6}
             axes.plot(*(numbers[~end] for numbers in points), **arrow)
             axes.plot([], [], color=GREY, marker=r"$\uparrow$", ms=7, ls="none", label=OPEN)
-            axes.margins(y=0.15)
+            axes.set(**{f"{along}margin": 0.15})
 
 
 def _arrow(degrees: float) -> Any:
