@@ -202,9 +202,9 @@ def draw(name: str, table: Table) -> Figure:
         with style():
             figure = figure_module(name).draw(table)
     except KeyError as error:
-        raise InputError(f"this is not a table of figure {name}: it has no column {error}") from None
+        raise InputError(f"this is not a table of figure {name}: it has no column {error}") from error
     except (IndexError, TypeError, ValueError) as error:
-        raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from None
+        raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from error
     missing = missing_runs(table.provenance)
     if missing:
         remark(figure, missing)
