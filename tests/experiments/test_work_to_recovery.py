@@ -8,6 +8,7 @@ import pytest
 from phaselect import AMP, Schedule, SimulatedAnnealing, gaussian_instance
 from phaselect.experiments import work_to_recovery
 from phaselect.experiments.work_to_recovery import iterations_of_message_passing, mean_ratio, sweeps_of_annealing
+from phaselect.solvers.registry import recipe
 
 
 def test_the_shortest_anneal_that_recovers():
@@ -24,7 +25,7 @@ def test_the_shortest_anneal_that_recovers():
 
 def test_iterations_of_message_passing():
     problem = gaussian_instance(100, 1.6, seed=0)
-    schedule = Schedule.matched(mu0=1e3, mu_max=1e12, eps=0.1, steps=1, unit="iterations", hold=3000)
+    _, schedule = recipe("amp").plan(eps=0.1, product=1.0, restarts=0, iterations=3000)
     run = AMP(restarts=0).run(problem, schedule, seed=0)
     assert run.truth["m"] > 0.99
     assert iterations_of_message_passing(problem, 1.0, 0) == run.sweeps

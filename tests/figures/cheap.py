@@ -3,8 +3,10 @@
 import importlib
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from phaselect.base.style import style
 from phaselect.base.tables import Table, load_table
 from phaselect.figures.context import Context
 
@@ -33,3 +35,22 @@ def tables_of(cheap, folder):
         return found[name]
 
     return table
+
+
+def check_drawing(name, table, panels):
+    """A figure is drawn from its table alone: so many panels, with words, a legend, and most of the lines in sight."""
+    module = importlib.import_module(f"phaselect.figures.{name}")
+    with style():
+        figure = module.draw(table)
+        figure.draw_without_rendering()
+    assert len(figure.axes) == panels
+    assert any(axes.get_legend() for axes in figure.axes) or figure.legends
+    for axes in figure.axes:
+        assert axes.get_xlabel()
+        assert axes.get_ylabel() or axes is not figure.axes[0]
+        x, y = np.concatenate([line.get_xydata() for line in axes.get_lines()]).T
+        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+        inside = (left <= x) & (x <= right) & (low <= y) & (y <= high)
+        assert inside.sum() >= 4
+        assert inside.mean() > 0.3
+    assert 60 < len(module.CAPTION) < 700

@@ -5,8 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from phaselect.base.style import style
-from tests.figures.cheap import tables_of
+from tests.figures.cheap import check_drawing, tables_of
 
 CHEAP = {  # module: smaller grids
     "landscape": {"SIZES": {"small": {4: 8, 5: 9}}, "INSTANCES": {"small": 4}},
@@ -29,18 +28,7 @@ def tables(tmp_path_factory):
 
 @pytest.mark.parametrize("name", list(CHEAP))
 def test_drawn_from_the_table_alone(name, tables):
-    module = importlib.import_module(f"phaselect.figures.{name}")
-    with style():
-        figure = module.draw(tables(name))
-        figure.draw_without_rendering()
-    assert len(figure.axes) == PANELS[name]
-    assert figure.legends
-    for axes in figure.axes:
-        assert axes.get_xlabel()
-        x, y = np.concatenate([line.get_xydata() for line in axes.get_lines()]).T
-        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-        assert np.sum((left <= x) & (x <= right) & (low <= y) & (y <= high)) >= 3
-    assert 60 < len(module.CAPTION) < 700
+    check_drawing(name, tables(name), PANELS[name])
 
 
 def test_landscape_counts_both_problems(tables):

@@ -1,6 +1,5 @@
 """The figures of the theory: known numbers in their tables, and drawings made from the tables alone."""
 
-import importlib
 import math
 
 import numpy as np
@@ -8,12 +7,12 @@ import pytest
 
 from phaselect import theory
 from phaselect.base.curves import draw_columns, draw_split
-from phaselect.base.style import panels, style
+from phaselect.base.style import panels
 from phaselect.base.tables import Table
 from phaselect.figures import plots, stabilities
 from phaselect.figures.context import Context
 from phaselect.figures.gallery import figure_module
-from tests.figures.cheap import tables_of
+from tests.figures.cheap import check_drawing, tables_of
 
 # What takes seconds is given, and tested against the theory by itself: here, and in tests/theory/test_thresholds.py.
 THRESHOLDS = {"merge": {0.0: 1.6800, 0.005: 1.6316}, "recovery": {0.0: 1.5839, 0.005: 1.1302}}
@@ -92,21 +91,7 @@ SLOW = pytest.param("regularisation", marks=pytest.mark.slow)
 
 @pytest.mark.parametrize("name", [SLOW if name == "regularisation" else name for name in CHEAP])
 def test_drawn_from_the_table_alone(name, tables):
-    module = importlib.import_module(f"phaselect.figures.{name}")
-    with style():
-        figure = module.draw(tables(name))
-        figure.draw_without_rendering()
-    assert len(figure.axes) == PANELS[name]
-    assert any(axes.get_legend() for axes in figure.axes) or figure.legends
-    for axes in figure.axes:
-        assert axes.get_xlabel()
-        assert axes.get_ylabel() or axes is not figure.axes[0]
-        x, y = np.concatenate([line.get_xydata() for line in axes.get_lines()]).T
-        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-        inside = (left <= x) & (x <= right) & (low <= y) & (y <= high)
-        assert inside.sum() >= 4
-        assert inside.mean() > 0.3
-    assert 60 < len(module.CAPTION) < 700
+    check_drawing(name, tables(name), PANELS[name])
 
 
 def test_complexity_starts_from_random_signs(tables):
