@@ -32,7 +32,7 @@ from phaselect.figures.earlier_table import counts_with, prepared, with_runs_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIGURES = (
+OF_THE_PAPER = (
     "complexity",
     "branches",
     "stabilities",
@@ -42,6 +42,9 @@ FIGURES = (
     "success_amp",
     "success_langevin",
     "local_stability",
+)
+"""In its order."""
+BEYOND = (
     "critical_product",
     "trajectories",
     "patience",
@@ -63,7 +66,8 @@ FIGURES = (
     "descent",
     "speed",
 )
-"""In the order of the paper; from `critical_product` on, beyond it."""
+"""What the paper does not have."""
+FIGURES = OF_THE_PAPER + BEYOND
 
 REVISIONS = "revisions of the runs"
 DIGITS = 6

@@ -55,7 +55,7 @@ def sweeps_per_e_fold(steps: float) -> float:
     """tau of the solver `sa-rate` with so many steps."""
     schedule = recipe("sa-rate").plan(steps=int(steps))[1]
     assert schedule is not None
-    return float(schedule.steps / np.log(schedule.mu[1] / schedule.mu[0]))
+    return schedule.steps_per_e_fold
 
 
 def joint_rows(found: Table) -> Iterator[dict[str, Any]]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from phaselect.figures.gallery import FIGURES
+from phaselect.figures.gallery import BEYOND
 from phaselect.report.ledger import Entry
-
-PAPER_FIGURES = 9
 
 
 class Part(NamedTuple):
@@ -46,4 +44,4 @@ def part_of(figure: str) -> Part:
 
 def beyond_the_paper(figure: str) -> bool:
     """Is this a figure that the paper does not have?"""
-    return FIGURES.index(figure) >= PAPER_FIGURES
+    return figure in BEYOND
