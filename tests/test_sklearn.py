@@ -321,6 +321,7 @@ def test_what_is_missing_is_named(monkeypatch):
         importlib.import_module("phaselect.sklearn")
 
 
+@pytest.mark.filterwarnings("ignore::phaselect.DataWarning")
 def test_what_is_not_certain_is_not_claimed():
     """Two equal features leave a choice; data called exact that are not have noise all the same."""
     rng = np.random.default_rng(5)

@@ -191,6 +191,7 @@ def test_ignoring_noise_gives_no_certificate():
     assert not solve(problem.A, problem.y, time_limit=0.5).certified
 
 
+@pytest.mark.filterwarnings("ignore::phaselect.DataWarning")
 def test_what_cannot_be_determined_is_not_claimed():
     problem = gaussian_instance(50, 1.8, seed=0)
     twins = problem.A.copy()
@@ -254,6 +255,7 @@ def test_an_interrupt_in_the_svd_keeps_what_message_passing_had(monkeypatch):
     assert result.solver == "amp"
 
 
+@pytest.mark.filterwarnings("ignore::phaselect.DataWarning")
 def test_time_limit_and_interrupt():
     problem = gaussian_instance(200, 1.02, seed=0)
     began = time.process_time()
