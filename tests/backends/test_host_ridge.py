@@ -1,9 +1,13 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 from phaselect import Instance, gaussian_instance
 from phaselect.equations.regression import sign_columns
 from phaselect.equations.signs import sign_overlap, signs_of
+from phaselect.solvers.registry import REGISTRY
 from tests.exact import all_signs, energies, normalised
 
 
@@ -80,3 +84,17 @@ def test_rank_deficiency_is_seen():
     assert own.ridge.rank == 4
     v = own.y * signs_of(A @ np.ones(5))
     assert own.ridge.at(0.0).regress(v[None]).energy[0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["sa", "pa", "langevin", "vmp"])
+def test_an_instance_is_let_go_at_once_with_its_svd(name):
+    """A cycle of references would keep the arrays of many instances until Python's collector comes by."""
+    problem = gaussian_instance(30, 2.0, seed=0)
+    REGISTRY[name].run(problem, 0)
+    kept = weakref.ref(problem.normalised.matrix), weakref.ref(problem.normalised.ridge)
+    gc.disable()
+    try:
+        del problem
+        assert [it() for it in kept] == [None, None]
+    finally:
+        gc.enable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -94,9 +95,10 @@ class InMemory:
         """By an SVD, computed once and kept, as long as it is asked for with the same weights and data."""
         kept = self._kept.get("ridge")
         if kept is None or not (np.array_equal(kept.scale, scale) and np.array_equal(kept.y, y)):
-            adjoint = lambda z: self.backproject(scale * z)  # noqa: E731
-            kept = decompose(self.entries(), scale, y, x0, lambda x: scale * self.measure(x), adjoint, self.field)
-            self._kept["ridge"] = kept
+            bare = copy(self)  # what keeps the SVD must not be kept by it: arrays would wait for Python's collector
+            object.__setattr__(bare, "_kept", {})
+            forward, adjoint = lambda x: scale * bare.measure(x), lambda z: bare.backproject(scale * z)
+            kept = self._kept["ridge"] = decompose(self.entries(), scale, y, x0, forward, adjoint, self.field)
         return kept
 
     def linear(self, scale: Vector) -> Linear:
