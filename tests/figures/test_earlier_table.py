@@ -96,13 +96,16 @@ def test_committed_tables_can_be_gone_on_from(name, tmp_path):
     assert "onto" in joined.provenance
 
 
-def test_sizes_of_patience_come_from_where_more_runs_are(tmp_path):
-    """N = 50 from the table, of which the store has some; N = 100 from the store."""
+def test_points_of_patience_come_from_where_more_runs_are(tmp_path):
+    """One point from the table, of which the store has some that crashed; all others from the store."""
     tasks = all_tasks(preset("patience", "small"))
-    small, large = ([task for task in tasks if task.n == n] for n in (50, 100))
+    first = [task for task in tasks if (task.n, task.alpha) == (50, 1.15)]
+    rest = [task for task in tasks if task not in first]
     whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("patience")
-    earlier = Studio(store=store_of(tmp_path / "first.db", small + large[:3]), stored=True).table("patience")
-    second = store_of(tmp_path / "second.db", large + small[:3])
+    earlier = Studio(store=store_of(tmp_path / "first.db", first + rest[:3]), stored=True).table("patience")
+    second = store_of(tmp_path / "second.db", rest)
+    with Store(second) as store:
+        store.add([failed(task, RuntimeError("lost")) for task in first])
     joined = Studio(store=second, stored=True, onto=earlier).table("patience")
     assert_same(ordered(joined), ordered(whole))
     assert joined.provenance["runs"] == whole.provenance["runs"]

@@ -77,6 +77,8 @@ class SignEquations(NamedTuple):
 
 def sign_equations(A: NDArray[Any], y: NDArray[Any], noise: Vector) -> SignEquations:
     """The equations of all measurements. noise: the standard deviation of each y; A and y: floats, or fractions."""
+    if not np.any(y != 0):
+        raise Unsuitable("these measurements are all zero: there are no signs for a lattice to find")
     A, y, noise = _balanced(A, y, noise)
     rough = float(np.max(np.abs(y))) / float(np.exp(np.mean(np.log(noise))))
     places = int(np.log2(rough)) + 2 * SPARE

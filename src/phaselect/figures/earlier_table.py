@@ -20,6 +20,7 @@ from phaselect.experiments.store import FAILED
 
 GROWING = ("success_sa", "success_amp", "success_langevin", "patience", "rate_and_size", "hard_phase")
 """Figures whose tables can be gone on from."""
+ONE_CURVE = ("solver", "ensemble", "field", "n", "plan")
 NEEDED = ("kind", "solver", "n", "plan", "alpha", "trials", "crashed", "successes", "value", "low", "high")
 
 
@@ -70,27 +71,36 @@ def with_runs_of(earlier: Table, rows: Table, tasks: Sequence[Task]) -> Table:
 
 
 def fuller_curves(earlier: Table, rows: Table) -> Table:
-    """The shares and thresholds of curves that do not name their instances, and have more runs than there are rows."""
-    shares, ours, theirs = earlier.where(kind="share", outcomes=""), Counter(curve_names(rows)), Counter[str]()
-    for name, trials, crashed in zip(curve_names(shares), shares["trials"], shares["crashed"], strict=True):
-        theirs[name] += int(trials + crashed)
+    """The shares and thresholds of curves that do not name their instances, and have more good runs than the rows."""
+    shares, theirs = earlier.where(kind="share", outcomes=""), Counter[str]()
+    names = told_apart_by(earlier)
+    ours = Counter(curve_names(rows.take(rows["status"] != FAILED), names))
+    for name, trials in zip(curve_names(shares, names), shares["trials"], strict=True):
+        theirs[name] += int(trials)
     measured = earlier.take(np.isin(earlier["kind"], ("share", "threshold")))
     fuller = [name for name, count in theirs.items() if count > ours[name]]
-    return measured.take(np.isin(curve_names(measured), fuller))
+    return measured.take(np.isin(curve_names(measured, names), fuller))
 
 
 def counts_with(earlier: Table | None, rows: Table) -> tuple[int, int]:
     """Runs, and how many of them crashed, of the rows and of the curves that are kept instead of some of them."""
     if earlier is None:
         return len(rows), int(np.sum(rows["status"] == FAILED))
-    kept = fuller_curves(earlier, rows)
-    shares, own = kept.where(kind="share"), rows.take(~np.isin(curve_names(rows), curve_names(kept)))
+    kept, names = fuller_curves(earlier, rows), told_apart_by(earlier)
+    shares, own = kept.where(kind="share"), rows.take(~np.isin(curve_names(rows, names), curve_names(kept, names)))
     crashed = int(np.sum(shares["crashed"]))
     runs, crashes = counts_with(None, own)
     return runs + int(np.sum(shares["trials"])) + crashed, crashes + crashed
 
 
-def curve_names(table: Table) -> list[str]:
-    """A name for the curve of each row; the plan stands for the options."""
-    names = ("solver", "ensemble", "field", "n", "plan")
+def told_apart_by(earlier: Table) -> tuple[str, ...]:
+    """The columns that name a curve; with alpha where its points are kept one by one, having rows "within" themselves.
+
+    The plan stands for the options.
+    """
+    return (*ONE_CURVE, "alpha") if "within" in earlier.values("kind") else ONE_CURVE
+
+
+def curve_names(table: Table, names: Sequence[str] = ONE_CURVE) -> list[str]:
+    """A name for the curve of each row."""
     return [" ".join(map(str, it)) for it in zip(*(table[name].tolist() for name in names), strict=True)]

@@ -22,7 +22,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_counts
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
-from phaselect.figures.earlier_table import fuller_curves
+from phaselect.figures.earlier_table import curve_names, fuller_curves, told_apart_by
 from phaselect.figures.success_curves import BAYES, ends
 
 if TYPE_CHECKING:
@@ -46,17 +46,18 @@ COLUMNS = ("kind", *PLACE, "iterations", "trials", "crashed", "successes", "valu
 
 
 def compute(context: Context) -> Columns:
-    """Shares of each size and alpha, against iterations; those of sizes that an earlier table has more runs of are its.
+    """Shares of each size and alpha, against iterations; points that an earlier table has more runs of are its.
 
     Rows of all iterations are of kind "share", as in other tables of sweeps, those of fewer of kind "within".
     """
     rows = context.rows("patience")
     parts: list[dict[str, Any]] = []
     if context.earlier is not None:
-        kept = list(fuller_curves(context.earlier, rows).values("n"))
-        theirs = context.earlier.take(np.isin(context.earlier["n"], kept))
+        names = told_apart_by(context.earlier)
+        kept = curve_names(fuller_curves(context.earlier, rows), names)
+        theirs = context.earlier.take(np.isin(curve_names(context.earlier, names), kept))
         parts = [{name: theirs[name] for name in COLUMNS}]
-        rows = rows.take(~np.isin(rows["n"], kept))
+        rows = rows.take(~np.isin(curve_names(rows, names), kept))
     if len(rows):
         last = rows["iterations"].max()
         at = np.geomspace(FIRST, last, round(PER_DECADE * np.log10(last / FIRST)) + 1).round()

@@ -30,6 +30,8 @@ signs. Rounding A to float32 makes up ties of about 1e-7 at M/N = 1.6, more clos
 """
 NOTHING = 1e-10
 """Entries of x below this, over their root mean square, are zero, where most are."""
+SAME_X = 1e-9
+"""Largest difference over the largest entry up to which two answers are one: signs of rounded zeros mean nothing."""
 EPS = 2.0**-52
 """The precision of float64."""
 EXACT = 16.0
@@ -124,7 +126,8 @@ def settle_found(problem: Normalised, signs: Array, probe: Probe | None) -> tupl
     if support is None or abs((signs[0] * signs[1])[counted].sum()) == counted.sum():
         return answer, support
     other = settle_signs(problem, signs[1], None, starts[1])[0]
-    return answer, support._replace(rival=other.x if other.excess <= EXACT else support.rival)
+    another = min(abs(other.x - answer.x).max(), abs(other.x + answer.x).max()) > SAME_X * abs(answer.x).max()
+    return answer, support._replace(rival=other.x if another and other.excess <= EXACT else support.rival)
 
 
 def at_once(A: Array, targets: Array) -> Array:

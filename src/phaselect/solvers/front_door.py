@@ -208,4 +208,5 @@ class FrontDoor:
         looks = likeness(problem.normalised)
         if not looks.unlike_iid:
             return self.iid, "A looks like a matrix of iid entries"
-        return self.sparse if looks.sparse else self.other, f"A is not a matrix of iid entries: {looks.unlike_iid}"
+        sparse = looks.sparse and problem.matrix.field == REAL  # belief propagation knows no phases
+        return self.sparse if sparse else self.other, f"A is not a matrix of iid entries: {looks.unlike_iid}"

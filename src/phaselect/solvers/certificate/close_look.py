@@ -27,6 +27,8 @@ MOST_RIVALS = 50
 """Candidates that are computed to all digits, at most."""
 UNSEEN = 1e-2
 """Relative difference that makes another x where measurements see none: less may be rounding of a poor condition."""
+KNOWN = 1e-2
+"""Error of an entry of x, by rounding, over the largest entry, up to which it is known."""
 UNEVEN = 100.0
 """How much larger the rounding of other answers may be before they are looked for with that in mind."""
 NULL = 1e-11
@@ -78,6 +80,13 @@ class CloseLook(NamedTuple):
         best = (min(versions(self.A, self.y, x), key=self.misfit) for x in worth)
         return next((x for x in best if self.misfit(x) <= SAME * EXACT and self.differs(x)), None)
 
+    @property
+    def determined(self) -> bool:
+        """Does rounding leave every entry of x known, compared with the largest? Not behind columns far too short."""
+        lengths, entries = lengths_of(self.A), np.abs(self.x)
+        error = self.condition * self.rounding * np.max(entries * lengths) / lengths
+        return bool(np.max(error) <= KNOWN * np.max(entries))
+
     def from_signed(self, v: Vector) -> Vector:
         """The x that fits signed measurements, given for `rows`, best."""
         return np.asarray(self.basis @ np.linalg.lstsq(self.B, v, rcond=None)[0] / self.lengths)
@@ -114,20 +123,22 @@ def affordable(problem: Normalised) -> bool:
 
 
 def looks(problem: Normalised, x: Vector) -> Iterator[CloseLook]:
-    """The problem as it looks from the answer x, and from an answer that may be anything.
+    """The problem as it looks from the answer x, and from an answer that may be anything; nothing, where rounding is so
+    coarse that nothing is left to look at once what may be zero is taken for zero.
 
     Where x has tiny parts, what is rounding of other answers is more than rounding of this one.
     """
     A, y = problem.dense()
     rounding = _sharpened(A, y, x, float(problem.rounding))
     own = unit_of(A, y, x, rounding)
-    yield _look(A, y, x, rounding, own, own)
     anything = unit_of(A, y, anything_like(A, x), rounding)
-    if np.max(anything / own) > UNEVEN:
-        yield _look(A, y, x, rounding, own, anything)
+    for unit in [own, anything] if np.max(anything / own) > UNEVEN else [own]:
+        look = _look(A, y, x, rounding, own, unit)
+        if look is not None:
+            yield look
 
 
-def _look(A: Vector, y: Vector, x: Vector, rounding: float, own: Vector, unit: Vector) -> CloseLook:
+def _look(A: Vector, y: Vector, x: Vector, rounding: float, own: Vector, unit: Vector) -> CloseLook | None:
     weighted = A / unit[:, None]
     lengths = lengths_of(weighted)
     columns = weighted / lengths
@@ -135,6 +146,8 @@ def _look(A: Vector, y: Vector, x: Vector, rounding: float, own: Vector, unit: V
     zero = y <= 2 * EXACT * own
     free = _null_space(columns[zero], least) if zero.any() else np.eye(A.shape[1])
     B = columns[~zero] @ free
+    if not B.size:
+        return None
     U, s, Vt = np.linalg.svd(B, full_matrices=len(B) < B.shape[1])
     seen = np.arange(len(Vt)) < np.sum(s > least * s[0])
     v = (signs_of(A @ x) * y / unit)[~zero]

@@ -41,6 +41,8 @@ HASHED = 1 << 16
 """Entries of a vector, at most, that a seed is made from."""
 ROUNDED = 1e-6
 """mse_y up to which an answer to complex data is not far from one that fits."""
+SHORT = "columns of A differ so much in length that rounding hides entries of x; bring them to similar lengths"
+COARSE = "the data are too coarse to tell measurements from zero; give more digits"
 QUICK = 200
 """Measurements up to which a close look takes no time worth saving."""
 
@@ -132,7 +134,7 @@ def judge_phases(answer: Answer, found: Locality | None) -> Judged:
 def _inspected(problem: Normalised, answer: Answer, support: Support, seed: int, plain: bool) -> Inspected:
     """By a close look, if that can be afforded."""
     if affordable(problem):
-        found = [_by_close_look(look, seed) for look in looks(problem, answer.x)]
+        found = [_by_close_look(look, seed) for look in looks(problem, answer.x)] or [Inspected(doubt=COARSE)]
         return max(found, key=lambda one: (one.rival is not None, one.doubt, not one.proved))  # the least certain
     return Inspected() if plain else by_parts(problem, answer, support)
 
@@ -154,6 +156,8 @@ def _by_close_look(look: CloseLook, seed: int) -> Inspected:
     if look.unseen.size:
         return Inspected(look.first_rival(_unseen(look)), doubt=DEPENDENT)
     rival = look.first_rival(groups.rivals(look))
+    if rival is None and not look.determined:
+        return Inspected(doubt=SHORT)
     if rival is not None or not enumeration.enumerable(look):
         return Inspected(rival)
     try:
