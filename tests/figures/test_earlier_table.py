@@ -148,6 +148,14 @@ def test_what_cannot_be_gone_on_from(tmp_path):
     for damaged in (table.take(np.r_[0, : len(table)]), Table(table.columns | {"trials": table["trials"] + 1})):
         with pytest.raises(InputError, match="damaged, outcomes and counts of its shares disagree"):
             onto(Table(damaged.columns, table.provenance))
+    for name, cell in (("trials", np.nan), ("crashed", np.nan)):
+        spoilt = Table(table.columns | {name: np.where(table["kind"] == "share", cell, table[name])}, table.provenance)
+        with pytest.raises(InputError, match="damaged, it has shares without counts"):
+            onto(spoilt)
+    with pytest.raises(InputError, match="no shares"):
+        onto(table.take(table["kind"] != "share"))
+    with pytest.raises(InputError, match="damaged, it has no line # date:"):
+        onto(Table(table.columns, {name: it for name, it in table.provenance.items() if name != "date"}))
     other = np.where(table["kind"] == "share", np.char.add(table["plan"], "-of-old"), table["plan"])
     with pytest.raises(InputError, match=r"other settings than those of today, plan-.*-of-old"):
         onto(Table(table.columns | {"plan": other}, table.provenance))

@@ -34,6 +34,9 @@ def prepared(earlier: Table, name: str, scale: str, stored: bool) -> Table:
         raise InputError("--onto goes with --stored: do the runs that are missing by `phaselect sweep`")
     if not earlier.provenance.get("command", "").endswith(f"--scale {scale}"):
         raise InputError(f"--onto: this table is not of scale {scale}")
+    missing = [f"# {line}:" for line in ("revision", "date") if line not in earlier.provenance]
+    if missing:
+        raise InputError(f"--onto: this table is damaged, it has no line {', '.join(missing)}")
     missing = [column for column in NEEDED if column not in earlier]
     if missing:
         raise InputError(f"--onto: this table is damaged, it has no column {', '.join(missing)}")
@@ -46,7 +49,10 @@ def prepared(earlier: Table, name: str, scale: str, stored: bool) -> Table:
 
 
 def _check_shares(shares: Table) -> None:
-    """Do outcomes and counts agree, and is every share there once?"""
+    """Are there counts, do outcomes agree with them, and is every share there once?"""
+    counts = [shares[name] for name in ("trials", "crashed", "successes", "n", "alpha")]
+    if len(shares) == 0 or not all(it.dtype.kind in "fiu" and np.isfinite(it).all() for it in counts):
+        raise InputError("--onto: this table is damaged, it has shares without counts, or no shares")
     places = list(zip(curve_names(shares), shares["alpha"].tolist(), strict=True))
     counted = [len(text) - text.count(NOT_RUN) for text in shares["outcomes"].tolist()]
     told = [bool(text) for text in shares["outcomes"].tolist()]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phaselect.base.errors import InputError
 from phaselect.base.style import (
     ALPHA,
     BARS,
@@ -19,6 +20,7 @@ from phaselect.base.style import (
     between,
     legend,
     letter,
+    logarithmic,
     panels,
     with_bars,
 )
@@ -64,7 +66,10 @@ def on_common_instances(rows: Table) -> Table:
         [f"{n} {alpha} {seed}" for n, alpha, seed in zip(rows["n"], rows["alpha"], rows["seed"], strict=True)]
     )
     names, counts = np.unique(keys, return_counts=True)
-    return rows.take(np.isin(keys, names[counts == len(rows.values("solver"))]))
+    common = rows.take(np.isin(keys, names[counts == len(rows.values("solver"))]))
+    if len(common) == 0:
+        raise InputError("there is no instance yet that every solver was run on: let the sweep go on")
+    return common
 
 
 def draw(table: Table) -> Figure:
@@ -108,7 +113,8 @@ def _draw_time(axes: Axes, shares: Table) -> None:
         own = shares.where(solver=solver)
         time = np.where(np.isfinite(own["tts_99"]), own["tts_99"], np.nan)
         axes.plot(own["alpha"], time, ls=dashes, marker=marker, ms=3, lw=1, color=colour)
-    axes.set(xlabel=ALPHA, ylabel="seconds to 99 % certainty", yscale="log")
+    axes.set(xlabel=ALPHA, ylabel="seconds to 99 % certainty")
+    logarithmic(axes, "y", shares["tts_99"])
     _mark_alphas(axes)
 
 
@@ -121,7 +127,7 @@ def _draw_share_against_time(axes: Axes, shares: Table) -> None:
     for alpha, face in ((1.2, "black"), (1.3, "white")):
         axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$ (last panel)")
     axes.set(xlabel="mean seconds of a run", ylabel=RECOVERED, ylim=(-0.05, 1.05))
-    axes.set_xscale("log")
+    logarithmic(axes, "x", shares["seconds"][np.isin(shares["alpha"], (1.2, 1.3))])
 
 
 def _mark_alphas(axes: Axes) -> None:
