@@ -22,7 +22,7 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_counts
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
-from phaselect.figures.earlier_table import curve_names, fuller_curves, told_apart_by
+from phaselect.figures.earlier_table import ONE_CURVE, curve_names, fuller_curves
 from phaselect.figures.success_curves import BAYES, ends
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ FIRST = 2500
 PER_DECADE = 12
 ELSEWHERE = 3000
 """Iterations of the runs of success_amp."""
-PLACE = ("solver", "ensemble", "field", "n", "plan", "alpha")
+PLACE = (*ONE_CURVE, "alpha")
 COLUMNS = ("kind", *PLACE, "iterations", "trials", "crashed", "successes", "value", "low", "high")
 
 
@@ -53,11 +53,10 @@ def compute(context: Context) -> Columns:
     rows = context.rows("patience")
     parts: list[dict[str, Any]] = []
     if context.earlier is not None:
-        names = told_apart_by(context.earlier)
-        kept = curve_names(fuller_curves(context.earlier, rows), names)
-        theirs = context.earlier.take(np.isin(curve_names(context.earlier, names), kept))
+        kept = curve_names(fuller_curves(context.earlier, rows), PLACE)
+        theirs = context.earlier.take(np.isin(curve_names(context.earlier, PLACE), kept))
         parts = [{name: theirs[name] for name in COLUMNS}]
-        rows = rows.take(~np.isin(curve_names(rows, names), kept))
+        rows = rows.take(~np.isin(curve_names(rows, PLACE), kept))
     if len(rows):
         last = rows["iterations"].max()
         at = np.geomspace(FIRST, last, round(PER_DECADE * np.log10(last / FIRST)) + 1).round()
