@@ -18,7 +18,11 @@ def runs(n, alpha, middle, instances=100, power=6.0):
     copies, seeds = (it.ravel() for it in np.meshgrid(REPLICAS, np.arange(instances)))
     good = rng.random(copies.size) < 1 / (1 + (np.log2(copies) / middle) ** -power)
     columns = {"n": n, "alpha": alpha, "replicas": copies, "seed": seeds, "status": "SCHEDULE_DONE"}
-    return columns | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)}
+    return columns | {
+        "m": np.where(good, 1.0, 0.3),
+        "mse_x": np.where(good, 0.0, 1.0),
+        "mse_y": np.where(good, 1e-20, 1e-3),
+    }
 
 
 def test_copies():

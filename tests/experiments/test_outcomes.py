@@ -21,7 +21,8 @@ def made_up(tasks, crashed=lambda task: False):
         good = rng.random() < 0.5
         row = {"key": task.key, "solver": task.solver, "ensemble": task.ensemble, "field": task.field, "n": task.n}
         row |= {name: dict(task.options).get(name, np.nan) for name in OPTIONS} | {"plan": task.plan}
-        row |= {"alpha": task.alpha, "seed": task.seed, "m": float(good), "mse_y": 1.0 - good, "seconds": 0.5}
+        row |= {"alpha": task.alpha, "seed": task.seed, "seconds": 0.5}
+        row |= {"m": float(good), "mse_x": 1.0 - good, "mse_y": 1.0 - good}
         status = "FAILED" if crashed(task) else "RECOVERED" if good else "NOT_RECOVERED"
         parts.append(row | {"status": status, "device": "", "revision": "abc"})
     return Table(stack(parts))

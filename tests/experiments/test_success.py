@@ -31,6 +31,7 @@ def rows(outcomes, alphas=ALPHAS, seconds=1.0, **parameters):
     columns["alpha"] = np.tile(alphas, len(outcomes))
     columns["seed"] = np.repeat(np.arange(len(outcomes)), alphas.size)
     columns["m"] = np.where(outcomes.ravel(), 1.0, 0.2)
+    columns["mse_x"] = np.where(outcomes.ravel(), 1e-14, 0.8)
     columns["mse_y"] = np.where(outcomes.ravel(), 1e-30, 1e-3)
     columns["status"] = np.where(outcomes.ravel(), "RECOVERED", "NOT_RECOVERED")
     columns["seconds"] = np.full(count, seconds)
@@ -58,14 +59,15 @@ def test_ends_of_wilsons_interval_are_shares_that_just_allow_what_was_seen():
     assert wilson(0, 0) == (0, 1)
 
 
-def test_success_needs_both_conditions_and_crashes_are_no_runs():
-    table = rows(np.ones((4, 1), dtype=bool), alphas=np.array([1.2]), seconds=2.0)
+def test_success_needs_every_condition_and_crashes_are_no_runs():
+    table = rows(np.ones((5, 1), dtype=bool), alphas=np.array([1.2]), seconds=2.0)
     table["mse_y"][0] = 1e-5
     table["m"][1] = 0.98
-    table["status"][2] = "FAILED"
+    table["mse_x"][2] = 0.09  # a long x that is not the signal, as population annealing met at N = 50, alpha = 1.04
+    table["status"][3] = "FAILED"
     found = success_table(table)
-    assert (found["trials"][0], found["crashed"][0], found["successes"][0]) == (3, 1, 1)
-    assert found["p"][0] == pytest.approx(1 / 3)
+    assert (found["trials"][0], found["crashed"][0], found["successes"][0]) == (4, 1, 1)
+    assert found["p"][0] == pytest.approx(1 / 4)
     assert found["seconds"][0] == 2.0
 
 

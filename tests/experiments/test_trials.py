@@ -15,7 +15,7 @@ def test_rows():
 
     def search(problem, seed):
         seen.append((problem.n, problem.m_rows, seed, problem.x0[0]))
-        return Reached(1.0 if problem.alpha > 1.7 else 0.1, 1e-12)
+        return Reached(1.0 if problem.alpha > 1.7 else 0.1, 0.0, 1e-12)
 
     table = side_by_side({"one": search, "two": search}, {10: 3, 20: 2}, (1.5, 2.0), shares.append, eps=0.1)
     assert seen[::2] == seen[1::2]  # both searches, the same instance
@@ -39,6 +39,7 @@ def test_the_end_of_every_search():
     z = problem.signs * problem.y
     z[np.argmax(problem.y)] *= -1
     assert after_flips(problem.normalised, z).m > 0.999
+    assert after_flips(problem.normalised, z).mse_x < 1e-20
     assert after_flips(problem.normalised, z).mse_y < 1e-25
     found = by_name("sa", eps=0.3)(problem, 0)
     assert found.m > 0.99
@@ -50,7 +51,7 @@ def test_half_recovered():
 
     def run(alpha, seed):
         m = 1.0 if seed % 4 < 4 * (alpha - 0.5) else 0.1
-        return SimpleNamespace(status=Status.RECOVERED, truth={"m": m}, mse_y=1e-12)
+        return SimpleNamespace(status=Status.RECOVERED, truth={"m": m, "mse_x": 1 - m}, mse_y=1e-12)
 
     found = half_recovered(run, [0.75, 1.0, 1.25], 20, least=0.0)
     assert found.value == pytest.approx(1.0, abs=1e-3)

@@ -24,7 +24,8 @@ def store_of(path, tasks, seconds=1.0):
     for task in tasks:
         middle = 1.3 + 2.0 / task.n - 0.02 * np.log2(dict(task.options).get("replicas", 1.0))
         good = np.random.default_rng([task.seed, task.n]).normal(0, 0.1) < task.alpha - middle
-        found = {"status": "RECOVERED" if good else "NOT_RECOVERED", "m": float(good), "mse_y": 1.0 - good}
+        found = {"status": "RECOVERED" if good else "NOT_RECOVERED", "m": float(good)}
+        found |= {"mse_x": 1.0 - good, "mse_y": 1.0 - good}
         rows.append(_row(task) | found | {"seconds": seconds, "sweeps": 3000.0 + task.seed})
     with Store(path) as store:
         store.add(rows)

@@ -212,6 +212,7 @@ def test_analysis_of_a_curve_without_a_threshold():
             "alpha": np.array([1.1, 1.1, 1.2, 1.2]),
             "seed": np.array([0, 1, 0, 1]),
             "m": np.full(4, 0.1),
+            "mse_x": np.full(4, 1.0),
             "mse_y": np.full(4, 0.1),
             "status": np.array(["NOT_RECOVERED"] * 4),
             "seconds": np.full(4, 1.0),

@@ -19,6 +19,7 @@ def rows(needed, n=100, alpha=1.2):
         "iterations": np.full(needed.size, 200_000),
         "sweeps": np.where(needed > 0, needed, 200_000.0),
         "m": np.where(needed > 0, 1.0, 0.3),
+        "mse_x": np.where(needed > 0, 0.0, 1.0),
         "mse_y": np.where(needed > 0, 1e-20, 1e-3),
         "status": np.where(needed < 0, "FAILED", "RECOVERED"),
     }

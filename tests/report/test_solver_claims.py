@@ -132,7 +132,7 @@ def simulated(middle, instances):
         n, alpha, copies, seeds = (line.ravel() for line in lines)
         good = rng.random(n.size) < expit(3 * np.log(np.log2(copies) / middle(n, alpha)))
         runs = {"n": n, "alpha": alpha, "seed": seeds, "replicas": copies, "status": "SCHEDULE_DONE"}
-        parts.append(runs | {"m": np.where(good, 1.0, 0.3), "mse_y": np.where(good, 1e-20, 1e-3)})
+        parts.append(runs | {"m": np.where(good, 1.0, 0.3), "mse_x": ~good, "mse_y": np.where(good, 1e-20, 1e-3)})
     return {"hard_phase": table(*hard_phase_rows(table(*parts)))}
 
 

@@ -66,7 +66,7 @@ def _runs(share: dict[str, Any]) -> Columns:
         "seed": seeds,
         "status": np.where(crashed, FAILED, ENDED),
         "m": np.where(good, 1.0, 0.0),
-        "mse_y": np.where(good, 0.0, math.inf),
+        **dict.fromkeys(("mse_x", "mse_y"), np.where(good, 0.0, math.inf)),
         "seconds": np.full(len(seeds), float(share.get("seconds", math.nan))),
         "device": np.full(len(seeds), ""),
     }

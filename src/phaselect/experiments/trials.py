@@ -23,12 +23,13 @@ from phaselect.solvers.result import Result
 
 
 class Reached(NamedTuple):
-    """Where a search ended: overlap and residual of its answer, the sweeps it took.
+    """Where a search ended: overlap, error and residual of its answer, the sweeps it took.
 
     converged_to: overlap, over the norms, of the point to which a descent converged, before greedy flips.
     """
 
     m: float
+    mse_x: float
     mse_y: float
     sweeps: float = math.nan
     converged_to: float = math.nan
@@ -43,7 +44,7 @@ def by_name(solver: str, **options: float) -> Method:
 
     def search(problem: Instance, seed: int) -> Reached:
         found = whole(recipe(solver).run(problem, seed, **options))
-        return Reached(found.truth["m"], found.mse_y, found.sweeps)
+        return Reached(found.truth["m"], found.truth["mse_x"], found.mse_y, found.sweeps)
 
     return search
 
@@ -52,7 +53,8 @@ def after_flips(problem: Normalised, z: Array) -> Reached:
     """The end that every search over signs has: the signs of z, greedy flips at lam = 0, least squares."""
     signs, _ = greedy_flips(problem.ridge.exact_couplings(), problem.y, signs_of(z), problem.loops)
     answer = refine_signs(problem, signs)
-    return Reached(float(truth(problem, answer.x, answer.signs)["m"]), float(answer.fit))
+    known = truth(problem, answer.x, answer.signs)
+    return Reached(float(known["m"]), float(known["mse_x"]), float(answer.fit))
 
 
 def side_by_side(
@@ -89,6 +91,6 @@ def half_recovered(
     for alpha in alphas:
         for seed in range(instances):
             found = run(alpha, seed)
-            outcome = {"status": found.status.name, "m": found.truth["m"], "mse_y": found.mse_y}
+            outcome = {"status": found.status.name, "mse_y": found.mse_y, **found.truth}
             rows.append({"alpha": alpha, "seed": seed} | outcome)
     return half_point(Table(stack(rows)), lambda runs: runs["alpha"], least=least).interval

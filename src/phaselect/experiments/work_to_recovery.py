@@ -41,7 +41,7 @@ def iterations_of_message_passing(problem: Instance, product: float, seed: int) 
 
 
 def _recovered(found: Result) -> bool:
-    return bool(at_the_signal(found.truth["m"], found.mse_y))
+    return bool(at_the_signal(found.truth["m"], found.truth["mse_x"], found.mse_y))
 
 
 def mean_ratio(above: Array, below: Array) -> Interval:

@@ -75,11 +75,12 @@ function* iterations(messages, problem, mu, lam, count) {
   }
 }
 
-/** Signs with their least-squares x: recovered where m > 0.99 and mse_y < 1e-6, as in the paper's experiments. */
+/** Signs with their least-squares x: recovered where m > 0.99, mse_x < 0.02 and mse_y < 1e-6, as in experiments. */
 function verdict(problem, spectrum, signs) {
   const { m, O, mse_y } = signColumns(problem, spectrum, signs, 0);
-  const wrong = Math.round(problem.rows * (1 - O) / 2);
-  return { m, mse_y, wrong, recovered: m > 0.99 && mse_y < 1e-6 };
+  const q1 = signs.c.reduce((sum, value, k) => sum + value * value / spectrum.s2[k], 0) / powerOf(problem.x0);
+  const wrong = Math.round(problem.rows * (1 - O) / 2), mse_x = 1 + q1 - 2 * m;
+  return { m, mse_y, wrong, recovered: m > 0.99 && mse_x < 0.02 && mse_y < 1e-6 };
 }
 
 /** Measurements by size, the largest first. */

@@ -84,7 +84,7 @@ def compute(context: Context) -> Columns:
 def share(name: str, alpha: float, n: int, instances: int) -> dict[str, Any]:
     """How often what `solve` does with this prior finds the signal."""
     found = [run(SIGNALS[name], alpha, n, seed) for seed in range(instances)]
-    hits = sum(at_the_signal(result.truth["m"], result.mse_y) for result in found)
+    hits = sum(at_the_signal(result.truth["m"], result.truth["mse_x"], result.mse_y) for result in found)
     low, high = wilson(hits, instances)
     return _row("starts", name, alpha, n, hits / instances, float(low), float(high), instances)
 
