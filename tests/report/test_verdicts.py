@@ -49,6 +49,16 @@ def test_nothing_known_is_nothing_settled(name):
         assert assessed(claim, tables).conclusion is Conclusion.OPEN
 
 
+@pytest.mark.parametrize("name", sorted(JUDGES))
+def test_tables_that_lack_rows_break_no_judge(name):
+    """A file that was cut off at the end of a line; rows that someone took out."""
+    claim, rng = JUDGES[name], np.random.default_rng(0)
+    committed = {name: load_table(TABLES / f"{name}.csv") for name in claim.figures}
+    for cut in (lambda size: np.arange(size) < rng.integers(size), lambda size: rng.random(size) < rng.random()):
+        for _ in range(8):
+            assert assessed(claim, {name: own.take(cut(len(own))) for name, own in committed.items()}).measured
+
+
 def blank(table):
     columns = table.columns.items()
     return Table({name: np.full_like(it, np.nan) if it.dtype.kind == "f" else it for name, it in columns})

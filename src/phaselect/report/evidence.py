@@ -45,3 +45,9 @@ def known(values: Any, what: str) -> NDArray[np.float64]:
     if numbers.size == 0 or not np.isfinite(numbers).all():
         raise Missing(f"{what} is not known")
     return numbers
+
+
+def matched(one: Any, other: Any, what: str) -> None:
+    """Two lines can be held against each other: they are known at the same places."""
+    if not np.array_equal(one, other):
+        raise Missing(f"{what} is not known at the same places")

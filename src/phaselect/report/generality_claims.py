@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from phaselect.base.tables import Table
 from phaselect.experiments.costs import PowerLaw, power_law
 from phaselect.experiments.success import wilson
+from phaselect.report.evidence import matched
 from phaselect.report.ledger import Claim, Conclusion, Finding, Tables, claims_into, numbers
 
 GENERALITY_CLAIMS: list[Claim] = []
@@ -189,12 +190,10 @@ def _growth(table: Table, form: str, unit: str) -> PowerLaw:
 
 
 def _ratio(table: Table, above: tuple[str, str], below: tuple[str, str]) -> NDArray[np.float64]:
-    """Of times of two units, at the sizes at which both were measured."""
-    first, second = (
-        {n: rows["microseconds"][rows["n"] == n][0] for n in rows.values("n")}
-        for rows in (table.where(form=form, unit=unit) for form, unit in (above, below))
-    )
-    return np.array([first[n] / second[n] for n in first if n in second])
+    """Of times of two units, size by size."""
+    first, second = (table.where(form=form, unit=unit) for form, unit in (above, below))
+    matched(first["n"], second["n"], "the time")
+    return first["microseconds"] / second["microseconds"]  # type: ignore[no-any-return]
 
 
 def _plain(ratios: NDArray[np.float64]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phaselect.base.tables import Table
-from phaselect.report.evidence import Missing, known
+from phaselect.report.evidence import Missing, known, matched
 from phaselect.report.ledger import (
     Claim,
     Conclusion,
@@ -60,7 +60,9 @@ def _falls_of_anneals(table: Table) -> tuple[NDArray[np.float64], list[float], N
     """alphas, lams > 0, and by how much m ends below its largest, a line for each lam."""
     with_lam = table.take(table["lam"] > 0)
     alphas, lams, largest = _by_lam(with_lam.where(line="largest"), "m")
-    _, _, last = _by_lam(with_lam.where(line="last"), "m")
+    *places, last = _by_lam(with_lam.where(line="last"), "m")
+    for ours, theirs in zip((alphas, lams), places, strict=True):
+        matched(ours, theirs, "the overlap m")
     return alphas, lams, known(largest - last, "the overlap m")
 
 
@@ -108,6 +110,7 @@ def hard_window_shrinks(tables: Tables) -> Finding:
 def _window(table: Table, lam: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """alpha, and how many times mu of birth the branches are equal at, where both are known."""
     born, equal = (table.where(line=line, lam=lam) for line in ("born", "equal"))
+    matched(born["alpha"], equal["alpha"], "the window")
     ratio = equal["mu"] / born["mu"]
     there = np.isfinite(ratio)
     return known(born["alpha"][there], "the window"), ratio[there]
