@@ -146,9 +146,11 @@ def test_what_cannot_be_gone_on_from(tmp_path):
         damaged = Table({name: it for name, it in table.items() if name != column}, table.provenance)
         with pytest.raises(InputError, match=f"damaged, it has no column {column}"):
             onto(damaged)
-    for damaged in (table.take(np.r_[0, : len(table)]), Table(table.columns | {"trials": table["trials"] + 1})):
+    with pytest.raises(InputError, match="damaged, it has lines twice"):
+        onto(Table(table.take(np.r_[0, : len(table)]).columns, table.provenance))
+    for column in ("trials", "successes", "crashed"):
         with pytest.raises(InputError, match="damaged, outcomes and counts of its shares disagree"):
-            onto(Table(damaged.columns, table.provenance))
+            onto(Table(table.columns | {column: table[column] + 1}, table.provenance))
     for name, cell in (("trials", np.nan), ("crashed", np.nan)):
         spoilt = Table(table.columns | {name: np.where(table["kind"] == "share", cell, table[name])}, table.provenance)
         with pytest.raises(InputError, match="damaged, it has shares without counts"):
@@ -160,6 +162,19 @@ def test_what_cannot_be_gone_on_from(tmp_path):
     other = np.where(table["kind"] == "share", np.char.add(table["plan"], "-of-old"), table["plan"])
     with pytest.raises(InputError, match=r"other settings than those of today, plan-.*-of-old"):
         onto(Table(table.columns | {"plan": other}, table.provenance))
+
+
+def test_runs_that_nobody_asked_for(tmp_path):
+    """Of a size that the preset does not have; more than it has; more successes than runs."""
+    tasks = all_tasks(preset("langevin", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks), stored=True)
+    table = without_outcomes(studio.table("success_langevin"))
+    wrong = {"n": table["n"] + 7, "trials": 60, "successes": 7, "crashed": -1}
+    said = ("6 runs at langevin .*107", "60 runs at .*preset has 6", "no runs can be", "no runs can be")
+    for (column, cell), match in zip(wrong.items(), said, strict=True):
+        spoilt = table.columns | {column: np.where(table["kind"] == "share", cell, table[column])}
+        with pytest.raises(InputError, match=match):
+            Studio(store=studio.store, stored=True, onto=Table(spoilt, table.provenance)).table("success_langevin")
 
 
 def test_on_the_command_line(tmp_path):

@@ -15,12 +15,13 @@ import numpy as np
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Table, stack
 from phaselect.experiments.grid import CURVE, USUAL, Task
-from phaselect.experiments.outcomes import NOT_RUN, runs_of
+from phaselect.experiments.outcomes import CRASHED, MISSED, RECOVERED, runs_of
 from phaselect.experiments.store import FAILED
 
 GROWING = ("success_sa", "success_amp", "success_langevin", "patience", "rate_and_size", "hard_phase")
 """Figures whose tables can be gone on from."""
 ONE_CURVE = ("solver", "ensemble", "field", "n", "plan")
+POINT = (*ONE_CURVE, "alpha")
 NEEDED = ("kind", "solver", "n", "plan", "alpha", "trials", "crashed", "successes", "value", "low", "high")
 
 
@@ -40,6 +41,9 @@ def prepared(earlier: Table, name: str, scale: str, stored: bool) -> Table:
     missing = [column for column in NEEDED if column not in earlier]
     if missing:
         raise InputError(f"--onto: this table is damaged, it has no column {', '.join(missing)}")
+    lines = curve_names(earlier, list(earlier))
+    if len(set(lines)) < len(lines):
+        raise InputError("--onto: this table is damaged, it has lines twice")
     if name == "hard_phase" and "outcomes" not in earlier:
         raise InputError("--onto: this table does not say which instances were recovered, so nothing can go on from it")
     usual = dict.fromkeys(CURVE, math.nan) | USUAL | {"outcomes": ""}
@@ -53,18 +57,31 @@ def _check_shares(shares: Table) -> None:
     counts = [shares[name] for name in ("trials", "crashed", "successes", "n", "alpha")]
     if len(shares) == 0 or not all(it.dtype.kind in "fiu" and np.isfinite(it).all() for it in counts):
         raise InputError("--onto: this table is damaged, it has shares without counts, or no shares")
-    places = list(zip(curve_names(shares), shares["alpha"].tolist(), strict=True))
-    counted = [len(text) - text.count(NOT_RUN) for text in shares["outcomes"].tolist()]
-    told = [bool(text) for text in shares["outcomes"].tolist()]
-    if len(set(places)) < len(places) or np.any((counted != shares["trials"] + shares["crashed"]) & told):
+    trials, crashed, successes = counts[:3]
+    places = curve_names(shares, POINT)
+    letters = np.array(
+        [[text.count(it) for it in (RECOVERED, MISSED, CRASHED)] for text in shares["outcomes"].tolist()]
+    )
+    told = letters.sum(axis=1) > 0
+    disagree = told & (
+        (letters[:, 0] != successes) | (letters[:, 1] != trials - successes) | (letters[:, 2] != crashed)
+    )
+    if len(set(places)) < len(places) or np.any(disagree):
         raise InputError("--onto: this table is damaged, outcomes and counts of its shares disagree")
+    if np.any((crashed < 0) | (successes < 0) | (successes > trials)):
+        raise InputError("--onto: this table is damaged, it has shares of which no runs can be")
 
 
 def with_runs_of(earlier: Table, rows: Table, tasks: Sequence[Task]) -> Table:
     """Rows, and below them the runs of these tasks that only the earlier table has, or that crashed in the store."""
-    strangers = set(earlier.where(kind="share").values("plan")) - {task.plan for task in tasks}
+    shares = earlier.where(kind="share")
+    strangers = set(shares.values("plan")) - {task.plan for task in tasks}
     if strangers:
         raise InputError(f"--onto: runs of other settings than those of today, {', '.join(sorted(strangers))}")
+    planned = Counter(" ".join(str(getattr(task, name)) for name in POINT) for task in tasks)
+    for point, runs in zip(curve_names(shares, POINT), shares["trials"] + shares["crashed"], strict=True):
+        if runs > planned[point]:
+            raise InputError(f"--onto: {runs:g} runs at {point}, of which the preset has {planned[point]}")
     runs = runs_of(earlier)
     if len(runs) == 0:
         return rows
@@ -104,7 +121,7 @@ def told_apart_by(earlier: Table) -> tuple[str, ...]:
 
     The plan stands for the options.
     """
-    return (*ONE_CURVE, "alpha") if "within" in earlier.values("kind") else ONE_CURVE
+    return POINT if "within" in earlier.values("kind") else ONE_CURVE
 
 
 def curve_names(table: Table, names: Sequence[str] = ONE_CURVE) -> list[str]:
