@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from phaselect.equations.priors import Nonnegative, Sparse
     from phaselect.problem import ensembles, operators
     from phaselect.problem.data_files import load
-    from phaselect.problem.ensembles import ensemble_instance, gaussian_batch, gaussian_instance
+    from phaselect.problem.ensembles import ensemble_instance, gaussian_instance
     from phaselect.problem.instance import Instance
+    from phaselect.problem.instance_batches import gaussian_batch
     from phaselect.problem.schedule import Schedule
     from phaselect.solvers.baselines.alternating import AlternatingMinimisation
     from phaselect.solvers.baselines.amplitude_flow import ReweightedAmplitudeFlow
@@ -93,7 +94,7 @@ _HOMES = {
     "VectorMessagePassing": "phaselect.solvers.vector_message_passing",
     "WirtingerFlow": "phaselect.solvers.baselines.wirtinger_flow",
     "ensemble_instance": "phaselect.problem.ensembles",
-    "gaussian_batch": "phaselect.problem.ensembles",
+    "gaussian_batch": "phaselect.problem.instance_batches",
     "gaussian_instance": "phaselect.problem.ensembles",
     "load": "phaselect.problem.data_files",
     "load_table": "phaselect.base.tables",

@@ -6,7 +6,7 @@ import numpy as np
 from phaselect import Instance
 from phaselect.backends.jax.batches import mapped, one, take
 from phaselect.backends.jax.devices import on
-from phaselect.problem.ensembles import as_batch
+from phaselect.problem.instance_batches import as_batch
 from tests.backends.shapes import PROBLEMS, ROWS, N
 
 CPU = jax.devices("cpu")[0]

@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 from phaselect import InputError, Instance, gaussian_batch
 from phaselect.backends.jax import batches
-from phaselect.problem.ensembles import GaussianBatch
+from phaselect.problem.instance_batches import GaussianBatch
 from tests.backends.shapes import ROWS, N
 from tests.backends.test_jax_on_device import full
 

@@ -42,7 +42,7 @@ def outcome(result):
 
 SEVERAL_DEVICES = """
 from phaselect.backends.jax import on_device
-from phaselect.problem.ensembles import as_batch
+from phaselect.problem.instance_batches import as_batch
 
 device = problem.to_device("cpu", "float64")
 x, z = np.random.default_rng(0).standard_normal(problem.n), np.random.default_rng(1).standard_normal(problem.m_rows)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from phaselect import AMP, InputError, gaussian_batch, gaussian_instance
-from phaselect.problem.ensembles import _STREAMS
+from phaselect.problem.instance_batches import _STREAMS
 from phaselect.problem.streams import Purpose, stream
 
 

@@ -28,7 +28,7 @@ from phaselect import (
     gaussian_instance,
 )
 from phaselect.backends.jax import devices
-from phaselect.problem.ensembles import InstanceBatch, as_batch
+from phaselect.problem.instance_batches import InstanceBatch, as_batch
 from phaselect.solvers import cohort, loop, restarts
 from phaselect.solvers.certificate.judge import judge, probes
 from phaselect.solvers.finish import Answer, Probe, examine

@@ -10,8 +10,8 @@ import numpy as np
 
 from phaselect.backends.interface import Vector
 from phaselect.equations.fields import Field
-from phaselect.problem.ensembles import Batch
 from phaselect.problem.instance import Instance
+from phaselect.problem.instance_batches import Batch
 from phaselect.solvers.cohort import Alone, Cohort, Together
 from phaselect.solvers.protocol import Solver
 

@@ -12,8 +12,8 @@ from phaselect.base.errors import InputError
 from phaselect.base.threads import one_blas_thread
 from phaselect.equations.fields import COMPLEX, REAL, REAL_SIGNAL, Field
 from phaselect.equations.signs import signs_of
-from phaselect.problem.ensembles import Batch, GaussianBatch, InstanceBatch, as_batch, checked_seeds
 from phaselect.problem.instance import Instance
+from phaselect.problem.instance_batches import Batch, GaussianBatch, InstanceBatch, as_batch, checked_seeds
 from phaselect.problem.schedule import Schedule
 from phaselect.problem.streams import check_seed
 from phaselect.solvers.company import BatchOnDevice, Company, OneByOne

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from phaselect import AMP, Instance, gaussian_instance
-from phaselect.problem.ensembles import as_batch
+from phaselect.problem.instance_batches import as_batch
 from phaselect.solvers.certificate.digits import cleaned
 from phaselect.solvers.certificate.polish import polished, worth_polishing
 from phaselect.solvers.cohort import Cohort, Together
