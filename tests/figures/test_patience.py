@@ -9,10 +9,10 @@ from phaselect.figures import patience
 from phaselect.figures.context import Context
 
 
-def rows(needed, n=100, alpha=1.2):
+def rows(needed, n=100, alpha=1.2, eps=0.1):
     """Runs that were recovered after so many iterations; not at all: 0; crashed: -1."""
     needed = np.array(needed, dtype=float)
-    curve = {"solver": "amp", "ensemble": "gaussian", "field": "real", "plan": "plan-of-today"}
+    curve = {"solver": "amp", "ensemble": "gaussian", "field": "real", "plan": f"plan-{eps}", "eps": eps}
     return {name: np.full(needed.size, value) for name, value in curve.items()} | {
         "n": np.full(needed.size, n),
         "alpha": np.full(needed.size, alpha),
@@ -60,3 +60,20 @@ def test_a_panel_for_each_size_and_a_line_for_each_alpha():
     assert all("$N = " in axes.get_title("left") for axes in figure.axes[:-1])
     lines = [line.get_label() for line in figure.axes[1].get_lines()]
     assert [label for label in lines if "alpha" in label] == [r"$\alpha = 1.2$", r"$\alpha = 1.1$"]
+
+
+def test_slow_runs_have_thresholds_of_their_own():
+    hits = {0.1: ((1.1, 10), (1.15, 50), (1.2, 90)), 0.01: ((1.05, 10), (1.1, 50), (1.15, 90))}
+    found = table(
+        *(
+            counted(400, alpha, hit, 0) | {"eps": np.full(100, eps), "plan": np.full(100, f"plan-{eps}")}
+            for eps, own in hits.items()
+            for alpha, hit in own
+        )
+    )
+    figure = patience.draw(found)
+    assert len(figure.axes) == 2
+    shown = {bars.get_label(): bars[0].get_ydata()[0] for bars in figure.axes[-1].containers}
+    assert shown == pytest.approx(
+        {r"$\alpha_{50}$, $\epsilon = 0.1$": 1.15, r"$\alpha_{50}$, $\epsilon = 0.01$": 1.1}, abs=1e-3
+    )

@@ -12,9 +12,11 @@ from phaselect.base.files import atomic_write
 from phaselect.base.style import shown_size
 from phaselect.base.tables import Table
 from phaselect.figures.gallery import figure_module
+from phaselect.report.annealing_claims import ANNEALING_CLAIMS
 from phaselect.report.formulation_claims import FORMULATION_CLAIMS
 from phaselect.report.generality_claims import GENERALITY_CLAIMS
 from phaselect.report.ledger import Tables, assess_all, command_of, summary
+from phaselect.report.message_passing_claims import MESSAGE_PASSING_CLAIMS
 from phaselect.report.parts import PARTS, beyond_the_paper
 from phaselect.report.regulariser_claims import REGULARISER_CLAIMS
 from phaselect.report.sizes import size_grids
@@ -27,6 +29,8 @@ CLAIMS = (
     *THEORY_CLAIMS,
     *REGULARISER_CLAIMS,
     *STABILITY_CLAIMS,
+    *ANNEALING_CLAIMS,
+    *MESSAGE_PASSING_CLAIMS,
     *SOLVER_CLAIMS,
     *GENERALITY_CLAIMS,
 )

@@ -1,0 +1,159 @@
+"""Cases for test_verdicts.py: the claims on annealing of the signs."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from phaselect.experiments import copies_needed
+from phaselect.experiments import limits as limits_of_curves
+from phaselect.experiments.copies_needed import hard_phase_rows
+from phaselect.experiments.grid import preset
+from phaselect.figures.rate_and_size import NO_RATES
+from phaselect.report.annealing_claims import hard_below_bayes
+from phaselect.report.ledger import Conclusion
+from tests.report.handmade import BETTER, NAN, SAME, sa, share, sweep, table
+
+HOLDS, CORRECTED, FAILS, OPEN = Conclusion
+
+
+def recovery(alpha):
+    lams = {"panel": "b", "line": "recovery", "lam": (0.0, 0.005), "alpha": alpha}
+    return {"regularisation": table(lams)}
+
+
+def unregularised(fast, slow, alpha=1.58):
+    return sa(*sweep("sa", [fast], [slow], [400], product=0.0)) | recovery(alpha)
+
+
+def fixed(hits, fast, slow, alpha=1.13):
+    rows = sweep("sa-fixed", [fast], [slow], [400], product=NAN)
+    return sa(*rows, *(share("sa-fixed", eps, hits, 20) for eps in (0.1, 0.01))) | recovery(alpha)
+
+
+def joint(product, limit=None, doubt="", width=0.02):
+    """Of large instances and slow anneals."""
+    theory = {"kind": "theory", "n": 0, "product": product, "value": 1.584, "low": NAN, "high": NAN, "doubt": ""}
+    numbers = NO_RATES | dict.fromkeys(("chi2", "dof", "amplitude", "exponent"), 1.0)
+    found = theory | {"kind": "joint", "value": limit, "doubt": doubt}
+    bounds = {} if limit is None else {"low": limit - width / 2, "high": limit + width / 2}
+    level = found | {"kind": "slow", "n": 3200}
+    rows = [theory | numbers] + ([] if limit is None else [row | bounds | numbers for row in (found, level)])
+    return {"rate_and_size": table(*rows)}
+
+
+def annealing(fast, slow, limit=None, doubt="", width=0.02):
+    """With a limit of large instances and slow anneals."""
+    return sa(*sweep("sa", fast, slow)) | joint(1.0, limit, doubt, width)
+
+
+def hard(*growths, end=None):
+    """At each alpha: its rate, what is in doubt of the exponential and of the power, and how much better the former."""
+    blank = {"n": 0, "chi2": 1.0, "dof": 2, "doubt": "", "low": NAN, "high": NAN, "value": NAN, "alpha": NAN}
+    rows = []
+    for alpha, rate, exponential, power, gain in growths:
+        bounds = {"value": rate, "low": rate - 0.01, "high": rate + 0.01}
+        rows.append(blank | {"kind": "copies", "alpha": alpha})
+        rows.append(blank | {"kind": "exponential", "alpha": alpha, "doubt": exponential} | bounds)
+        rows.append(blank | {"kind": "power", "alpha": alpha, "doubt": power} | bounds)
+        rows.append(blank | {"kind": "gain", "alpha": alpha, "value": gain, "low": gain - 5, "high": gain + 5})
+    rows += [] if end is None else [blank | {"kind": "vanishing", "value": end, "low": end, "high": end}]
+    return {"hard_phase": table(*rows)}
+
+
+def simulated(middle, instances):
+    """What comes of the preset, of so many instances, if half of them need 2^middle copies."""
+    rng, parts = np.random.default_rng(0), []
+    for grid in preset("hard_phase", "paper"):
+        lines = np.meshgrid(grid.n, grid.alpha, grid.options["replicas"], range(min(grid.instances, instances)))
+        n, alpha, copies, seeds = (line.ravel() for line in lines)
+        good = rng.random(n.size) < expit(3 * np.log(np.log2(copies) / middle(n, alpha)))
+        runs = {"n": n, "alpha": alpha, "seed": seeds, "replicas": copies, "status": "SCHEDULE_DONE"}
+        parts.append(runs | {"m": np.where(good, 1.0, 0.3), "mse_x": ~good, "mse_y": np.where(good, 1e-20, 1e-3)})
+    return {"hard_phase": table(*hard_phase_rows(table(*parts)))}
+
+
+def exponential(n, alpha):
+    return 1 + 0.8 * (1.16 - alpha) * n
+
+
+def power(n, alpha):
+    return 4 + (3 + 20 * (1.1 - alpha)) * np.log2(n / 50)
+
+
+@pytest.mark.parametrize(
+    ("middle", "instances", "conclusion"),
+    [
+        (exponential, 100, HOLDS),
+        (exponential, 9, OPEN),
+        (power, 100, FAILS),
+        (power, 9, OPEN),
+    ],
+)
+def test_the_preset_tells_how_copies_grow(monkeypatch, middle, instances, conclusion):
+    for module in (copies_needed, limits_of_curves):
+        monkeypatch.setattr(module, "REPLICATES", 100)
+    finding = hard_below_bayes(simulated(middle, instances))
+    assert finding.conclusion is conclusion, finding.measured
+
+
+CASES = {
+    "unregularised_needs_more": [
+        (unregularised(1.85, 1.8), HOLDS),
+        (unregularised(1.85, 1.65), CORRECTED),
+        (unregularised(1.6, 1.5), FAILS),
+        (unregularised(1.85, 1.7), OPEN),
+        (unregularised(1.85, 1.8, NAN), OPEN),
+    ],
+    "fixed_regulariser_fails": [
+        (fixed(0, 1.77, 1.66), HOLDS),
+        (fixed(20, 1.77, 1.66), CORRECTED),
+        (fixed(20, 1.2, 1.1), FAILS),
+        (fixed(9, 1.77, 1.66), OPEN),
+    ],
+    "slower_annealing_is_better": [
+        (sa(*sweep("sa", *BETTER)), HOLDS),
+        (sa(*sweep("sa", [1.25, math.inf], [1.2, 1.3])), HOLDS),
+        (sa(*sweep("sa", *BETTER[::-1])), FAILS),
+        (sa(*sweep("sa", *SAME)), FAILS),
+        (sa(*sweep("sa", *BETTER, width=0.3)), OPEN),
+        (sa(*sweep("sa", (1.25, 1.24, 1.2), (1.1, 1.1, 1.23))), OPEN),  # clearly worse at one size
+        (sa(*sweep("sa", (1.25,), ())), OPEN),
+    ],
+    "annealing_approaches_bayes": [
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13), HOLDS),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.17), CORRECTED),
+        (annealing(BETTER[0], (1.14, 1.15, 1.19), 1.13), CORRECTED),
+        (annealing((1.2, 1.21, 1.24), (1.2, 1.21, 1.24), 1.3), FAILS),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, width=0.1), OPEN),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, doubt="bad"), OPEN),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14)), OPEN),
+    ],
+    "unregularised_reaches_theory": [
+        (joint(0.0, 1.58), HOLDS),
+        (joint(0.0, 1.68), FAILS),
+        (joint(0.0, 1.58, width=0.1), OPEN),
+        (joint(0.0, 1.58, doubt="bad"), OPEN),
+        (joint(0.0), OPEN),
+    ],
+    "hard_below_bayes": [
+        (hard((1.06, 0.1, "", "bad", 20), (1.1, 0.03, "", "", 20), end=1.12), HOLDS),
+        (hard((1.06, 0.1, "", "", 20), (1.08, 0.1, "", "", 20), (1.1, 0.03, "", "", 0)), HOLDS),
+        (hard((1.06, 0.1, "", "bad", 20), (1.1, 0.03, "bad", "", -20)), FAILS),
+        (hard((1.06, 0.1, "", "bad", 20), (1.1, -0.03, "", "", 0)), FAILS),
+        (hard((1.06, 0.1, "", "", 0), (1.1, 0.03, "", "bad", 20)), OPEN),
+        (hard((1.06, 0.1, "", "", 0), (1.1, 0.03, "", "", -20)), OPEN),
+        (hard((1.06, 0.1, "bad", "bad", 20)), OPEN),
+        (hard((1.06, 0.1, "bad", "bad", -20)), OPEN),
+        (hard((1.06, 0.005, "", "bad", 20)), OPEN),
+        (hard((1.14, 0.1, "bad", "", -20)), OPEN),  # above the threshold nothing is claimed
+    ],
+    "hundred_steps": [
+        (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", *BETTER)), HOLDS),
+        (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", [1.4, math.inf], [1.3, 1.4])), CORRECTED),
+        (sa(*sweep("sa", [math.inf], [1.3]), *sweep("sa-proposals", [math.inf], [1.4])), FAILS),
+        (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", [1.475], [1.3])), OPEN),
+        (sa(*sweep("sa", *BETTER)), OPEN),
+    ],
+}
