@@ -1,7 +1,7 @@
 """Writes docs/results.md, the pages in docs/results and their figures from the tables: `python docs/make_results.py`.
 
-The tables, in docs/tables, come from `phaselect figure --all --scale paper --store runs.db --out FOLDER`; the limits
-in those of the success figures are fitted anew to their thresholds.
+The tables, in docs/tables, come from `phaselect figure --all --scale paper --store runs.db --out FOLDER`; thresholds
+and limits in those of success figures are computed anew from their shares.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from phaselect.base.style import save, shown_size
 from phaselect.base.tables import Table, load_table
 from phaselect.figures.gallery import DIGITS, FIGURES, draw, figure_module
-from phaselect.figures.success_curves import refitted
+from phaselect.figures.success_curves import refitted, with_thresholds
 from phaselect.report.ledger import Entry, Tables, assess_all, summary
 from phaselect.report.page import CLAIMS
 from phaselect.report.parts import PARTS, Part, beyond_the_paper, part_of
@@ -42,8 +42,11 @@ def main() -> None:
 
 
 def fitted(table: Table) -> Table:
-    """The limits of a success figure follow from its thresholds: they are those of today's fit."""
-    return refitted(table).rounded(DIGITS) if "exponent" in table.columns else table
+    """Thresholds of a success figure follow from its shares, limits from these: they are those of today's fits."""
+    if not {"share", "threshold"} <= set(table["kind"].tolist() if "kind" in table else ()):
+        return table
+    table = with_thresholds(table)
+    return (refitted(table) if "exponent" in table else table).rounded(DIGITS)
 
 
 def pages(tables: Tables) -> dict[str, str]:

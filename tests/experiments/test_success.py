@@ -12,6 +12,7 @@ from phaselect.experiments import limits
 from phaselect.experiments.limits import (
     Interval,
     alpha_50,
+    alpha_50_of_counts,
     alpha_50_table,
     large_n_limit,
     logistic_midpoint,
@@ -139,15 +140,35 @@ def quick(monkeypatch):
     monkeypatch.setattr(limits, "REPLICATES", 200)
 
 
+def levelling_off(rng, middle, width, instances):
+    """Success that is logistic in the logarithm of alpha - 1."""
+    return rng.random((instances, ALPHAS.size)) < expit(np.log((ALPHAS - 1) / (middle - 1)) / width)
+
+
 @pytest.mark.usefixtures("quick")
-def test_interval_of_alpha_50_covers_the_truth():
-    """95 % nominal: of 100 intervals at least 88 must cover (within three standard deviations)."""
+@pytest.mark.parametrize(("law", "width"), [(draw, 0.03), (levelling_off, 0.3)])
+def test_interval_of_alpha_50_covers_the_truth(law, width):
+    """95 % nominal: of 100 intervals at least 88 must cover (within three standard deviations), whatever the law."""
     rng = np.random.default_rng(1)
-    middle, covered = 1.21, 0
+    middle, covered, from_counts = 1.21, 0, 0
     for _ in range(100):
-        _, low, high = alpha_50(rows(draw(rng, middle, 0.03, instances=50))).interval
+        outcomes = law(rng, middle, width, 50)
+        _, low, high = alpha_50(rows(outcomes)).interval
         covered += low <= middle <= high
+        _, low, high = alpha_50_of_counts(ALPHAS, 1.0 * outcomes.sum(axis=0), np.full(ALPHAS.size, 50.0))
+        from_counts += low <= middle <= high
     assert 88 <= covered < 100
+    assert 88 <= from_counts < 100
+
+
+def test_curves_below_one_measurement_per_unknown():
+    """Of sparse signals: half of 100 at alpha = 0.5; what is not above the least counts for nothing."""
+    alphas = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
+    shares = np.array([0.02, 0.2, 0.5, 0.8, 0.98])
+    table = rows(np.arange(100)[:, None] < 100 * shares, alphas=alphas)
+    assert alpha_50(table, least=0.0).interval.value == pytest.approx(0.5, abs=0.01)
+    assert str(alpha_50(table).interval) == "unknown"
+    assert str(alpha_50_of_counts(alphas, 100 * shares, np.full(5, 100.0))) == "unknown"
 
 
 def test_bootstrap_is_over_instances():

@@ -4,10 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
+from scipy.optimize import isotonic_regression
 
 from phaselect.base.tables import load_table
+from phaselect.experiments.grid import CURVE
+from phaselect.experiments.limits import intervals
+from phaselect.figures.earlier_table import curve_names
 from phaselect.figures.gallery import draw
-from phaselect.figures.success_curves import refitted
+from phaselect.figures.success_curves import refitted, with_thresholds
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 FITTED = 60
@@ -72,3 +77,25 @@ def test_a_legend_says_how_many_instances():
     _, labels = thresholds_panel(table)
     said = "message passing, $\\epsilon = 0.1$, 86 to 100 instances:\n"
     assert any(label.startswith(said) for label in labels)
+
+
+@pytest.mark.parametrize(
+    "name", ["success_sa", "success_amp", "success_langevin", "population", "solvers", "splitting"]
+)
+def test_committed_thresholds_are_those_of_the_shares(name):
+    """Today's fits of them; and, but for noise, where their shares, made monotonic, cross one half."""
+    table = load_table(TABLES / f"{name}.csv")
+    shares, rows = table.where(kind="share"), table.where(kind="threshold")
+    for end in ("value", "low", "high"):
+        np.testing.assert_allclose(with_thresholds(table).where(kind="threshold")[end], rows[end], rtol=1e-5)
+    names = [name for name in CURVE if name in table]
+    found = []
+    for own, bounds in zip(curve_names(rows, names), intervals(rows), strict=True):
+        curve = shares.take(np.array(curve_names(shares, names)) == own)
+        curve = curve.take(np.argsort(curve["alpha"]))
+        level = isotonic_regression(curve["successes"] / curve["trials"], weights=curve["trials"]).x
+        if np.isfinite(bounds).all() and level[0] < 0.5 < level[-1]:
+            found.append((np.interp(0.5, level, curve["alpha"]), bounds.value, bounds.high - bounds.low))
+    crossing, value, width = np.array(found).T
+    assert (abs(crossing - value) < 2 * width).all()  # of few runs a crossing is known to the spacing of the alphas
+    assert np.mean(abs(crossing - value) < width) > 0.8

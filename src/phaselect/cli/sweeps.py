@@ -204,12 +204,13 @@ def success(store: str, curves: bool, as_json: bool, out: str | None) -> None:
     """The alpha at which half of the instances in a store are recovered.
 
     One row per solver, ensemble and size. A run succeeds with m > 0.99, mse_x < 0.02 and mse_y < 1e-6. alpha_50 comes
-    from a logistic regression, low and high from a bootstrap over instances (95 %; with fewer than ten from Wilson's
-    intervals, 1 and inf for unknown); kind "limit" (n = 0) is its limit for large N, from a + b N^-c, with an interval
-    unless there is a doubt: no degree of freedom left, a bad chi2, or an exponent that the sizes do not determine. The
-    Bayes-optimal threshold is 1.128. With --curves: the share p of successes with its Wilson interval and, for each
-    device apart, the mean seconds per run and the seconds of repeated runs until one has succeeded with 50 % and 99 %
-    certainty. Columns that are empty are printed only as JSON, and written.
+    from a logistic regression on the power of alpha - 1 that fits best, low and high from a bootstrap over instances
+    (95 %; with fewer than ten from Wilson's intervals, 1 and inf for unknown); kind "limit" (n = 0) is its limit for
+    large N, from a + b N^-c, with an interval unless there is a doubt: no degree of freedom left, a bad chi2, or an
+    exponent that the sizes do not determine. The Bayes-optimal threshold is 1.128. With --curves: the share p of
+    successes with its Wilson interval and, for each device apart, the mean seconds per run and the seconds of repeated
+    runs until one has succeeded with 50 % and 99 % certainty. Columns that are empty are printed only as JSON, and
+    written.
     """
     from phaselect.experiments.limits import alpha_50_table
     from phaselect.experiments.store import Store

@@ -26,6 +26,7 @@ from phaselect.experiments.limits import (
     bad_fit,
     closed,
     half_point,
+    logistic_midpoint,
     tallied,
     with_replicates,
 )
@@ -69,7 +70,7 @@ class Cells(NamedTuple):
 
 def copies_50(rows: Table) -> Interval:
     """log2 of the copies with which half of the runs succeed, at one N and alpha."""
-    found = half_point(rows, lambda runs: np.log2(np.log2(runs["replicas"])), least=-math.inf).interval
+    found = half_point(rows, lambda runs: np.log2(np.log2(runs["replicas"])), logistic_midpoint).interval
     return Interval(*np.exp2(found).tolist())
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, expit
+from scipy.special import boxcox, chdtrc, expit
 
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, Table, stack
@@ -22,11 +23,17 @@ ENDS = [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)]
 FEWEST = 10
 """Instances below which a bootstrap is not to be trusted."""
 STEEPEST = 8.0
-"""Slopes beyond this over the spacing of alpha are held back: where a curve jumps, no slope is too steep."""
+"""Slopes beyond this over the smallest spacing are held back: where a curve jumps, no slope is too steep."""
+SKEWS = (-0.5, 0.0, 0.5, 1.0)
+"""Powers of alpha - 1, 0 for its logarithm, on which success is regressed: most curves level off slowly."""
 EXPONENTS = np.linspace(0.25, 2.0, 141)
 """The exponents c that the finite-size fit tries: wide around 1/2 to 1, so that an end is a sign of a wrong law."""
 IMPROBABLE = 0.05
 """A chi^2 that the right law would exceed less often than this is a bad one."""
+
+
+Midpoint = Callable[[Array, Array, Array], Array]
+"""From places, and rows of hits and trials there, to where each row crosses one half."""
 
 
 class Interval(NamedTuple):
@@ -90,18 +97,20 @@ BOUNDS = ("alpha_50", "low", "high")
 NO_FIT = {"amplitude": math.nan, "exponent": math.nan, "chi2": math.nan, "dof": 0, "doubt": ""}
 
 
-def alpha_50(rows: Table) -> Alpha50:
-    """The alpha at which half of the runs of one curve succeed, by logistic regression of success on alpha.
+def alpha_50(rows: Table, least: float = 1.0) -> Alpha50:
+    """The alpha at which half of the runs of one curve succeed, by logistic regression of success on a power of alpha.
 
-    The interval is a bootstrap over instances: seeds are drawn with replacement, each with its runs at all alphas.
-    Where that says little (fewer than ten instances, or none to all within two steps of alpha) it extends to the alphas
-    beyond which Wilson's intervals exclude one half. A curve that stays below (above) one half has value nan and
-    an interval that is open above (below).
+    Of alpha - least, that is, where nothing can succeed: the one of `SKEWS` that fits best. The interval is a bootstrap
+    over instances: seeds are drawn with replacement, each with its runs at all alphas. Where that says little (fewer
+    than ten instances, or none to all within two steps of alpha) it extends to the alphas beyond which Wilson's
+    intervals exclude one half. A curve that stays below (above) one half has value nan and an interval that is open
+    above (below).
     """
-    return half_point(rows, lambda runs: runs["alpha"], least=1.0)
+    above = rows.take(rows["alpha"] > least)
+    return half_point(above, lambda runs: runs["alpha"], partial(skewed_midpoint, least=least), least)
 
 
-def half_point(rows: Table, of: Callable[[Table], Array], *, least: float) -> Alpha50:
+def half_point(rows: Table, of: Callable[[Table], Array], midpoint: Midpoint, least: float = -math.inf) -> Alpha50:
     """Where half of the runs succeed, against any number `of` them with which success grows, from `least` on."""
     runs = finished(rows)
     if len(runs) == 0:
@@ -111,21 +120,23 @@ def half_point(rows: Table, of: Callable[[Table], Array], *, least: float) -> Al
     hits, trials = tallied(runs, line, column)
     # scipy.stats.bootstrap refuses a single instance, and has nan for percentiles where some midpoints are infinite
     draws = np.random.default_rng(0).multinomial(seeds.size, np.full(seeds.size, 1 / seeds.size), REPLICATES)
-    replicates = logistic_midpoint(places, draws @ hits, draws @ trials)
+    weights = np.vstack([np.ones(seeds.size), draws])
+    middles = midpoint(places, weights @ hits, weights @ trials)
     total, count = hits.sum(axis=0), trials.sum(axis=0)
-    return Alpha50(_interval(places, total, count, replicates, seeds.size, least), int(seeds.size))
+    return Alpha50(_interval(places, total, count, middles, seeds.size, least), int(seeds.size))
 
 
-def alpha_50_of_counts(alphas: Array, hits: Array, trials: Array) -> Interval:
+def alpha_50_of_counts(alphas: Array, hits: Array, trials: Array, least: float = 1.0) -> Interval:
     """The same from counts alone, by a bootstrap that draws them anew: instances of two alphas are independent."""
     order = np.argsort(alphas)
-    order = order[(trials[order] > 0) & np.isfinite(alphas[order])]
+    order = order[(trials[order] > 0) & (alphas[order] > least)]
     if order.size == 0:
         return UNKNOWN
     alphas, hits, trials = alphas[order], hits[order], trials[order]
     draws = np.random.default_rng(0).binomial(trials.astype(int), hits / trials, (REPLICATES, alphas.size))
-    replicates = logistic_midpoint(alphas, draws.astype(float), np.broadcast_to(trials, draws.shape))
-    return _interval(alphas, hits, trials, replicates, int(trials.min()), least=1.0)
+    counts = np.vstack([hits, draws])
+    middles = skewed_midpoint(alphas, counts, np.broadcast_to(trials, counts.shape), least)
+    return _interval(alphas, hits, trials, middles, int(trials.min()), least)
 
 
 def tallied(runs: Table, line: NDArray[np.intp], column: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -136,9 +147,10 @@ def tallied(runs: Table, line: NDArray[np.intp], column: NDArray[np.intp]) -> tu
     return hits, trials
 
 
-def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, instances: int, least: float) -> Interval:
-    share, (low, high) = hits / trials, _bracket(alphas, hits, trials, least)
-    (value,) = logistic_midpoint(alphas, hits[None], trials[None])
+def _interval(places: Array, hits: Array, trials: Array, middles: Array, instances: int, least: float) -> Interval:
+    """middles: that of the runs, first, and those of the bootstrap."""
+    share, (low, high) = hits / trials, _bracket(places, hits, trials, least)
+    value, replicates = middles[0], middles[1:]
     if share.max() < 0.5:
         return Interval(math.nan, low, math.inf)
     if share.min() > 0.5:
@@ -155,24 +167,43 @@ def _interval(alphas: Array, hits: Array, trials: Array, replicates: Array, inst
     return Interval(float(value), min(low, float(value)), max(high, float(value)))
 
 
-def _bracket(alphas: Array, hits: Array, trials: Array, least: float) -> tuple[float, float]:
-    """The largest alpha up to which every share is surely below one half, the smallest from which on all are above."""
+def _bracket(places: Array, hits: Array, trials: Array, least: float) -> tuple[float, float]:
+    """The last place up to which every share is surely below one half, the first from which on all are above."""
     lower, upper = wilson(hits, trials)
     below = np.cumprod(upper < 0.5).astype(bool)
     above = np.cumprod((lower > 0.5)[::-1])[::-1].astype(bool)
-    return float(alphas[below].max(initial=least)), float(alphas[above].min(initial=math.inf))
+    return float(places[below].max(initial=least)), float(places[above].min(initial=math.inf))
 
 
-def logistic_midpoint(alphas: Array, hits: Array, trials: Array) -> Array:
-    """Where fitted curves `1/(1 + exp(-(alpha - middle)/width))` cross one half; a fit for each row of hits and trials.
+def skewed_midpoint(alphas: Array, hits: Array, trials: Array, least: float) -> Array:
+    """Where curves that are logistic in a power of `alpha - least`, the one that fits each row best, cross one half."""
+    fits = [_logistic_fits(boxcox(alphas - least, skew), hits, trials) for skew in SKEWS]
+    middles = [least + _from_boxcox(middle, skew) for (middle, _), skew in zip(fits, SKEWS, strict=True)]
+    best = np.argmax([likelihood for _, likelihood in fits], axis=0)
+    return np.asarray(np.stack(middles)[best, np.arange(len(best))])
+
+
+def _from_boxcox(x: Array, skew: float) -> Array:
+    """0 or infinite beyond its ends, where scipy.special.inv_boxcox has nan."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(x) if skew == 0 else np.maximum(1 + skew * x, 0.0) ** (1 / skew))
+
+
+def logistic_midpoint(places: Array, hits: Array, trials: Array) -> Array:
+    """Where fitted curves `1/(1 + exp(-(place - middle)/width))` cross one half, for each row of hits and trials."""
+    return _logistic_fits(places, hits, trials)[0]
+
+
+def _logistic_fits(places: Array, hits: Array, trials: Array) -> tuple[Array, Array]:
+    """Those midpoints, and logarithms of the likelihood.
 
     The likelihood, with a weak prior on the slope that matters only where the data would have it infinite, is maximised
-    on a grid of middles and widths, then by Newton's method from there. nan where success does not grow with alpha;
-    infinite where the middle lies far outside of the alphas measured. All rows at once: scipy.optimize takes one.
+    on a grid of middles and widths, then by Newton's method from there. nan where success does not grow with the place;
+    infinite where the middle lies far outside of the places measured. All rows at once: scipy.optimize takes one.
     """
-    spacing = np.diff(alphas).min() if alphas.size > 1 else 1.0
-    start, slope = _best_on_grid(alphas, hits, trials, spacing)
-    x = (alphas - start[:, None]) / spacing
+    spacing = np.diff(places).min() if places.size > 1 else 1.0
+    start, slope = _best_on_grid(places, hits, trials, spacing)
+    x = (places - start[:, None]) / spacing
     a, b = np.zeros(len(hits)), slope
     for _ in range(50):
         p = expit(a[:, None] + b[:, None] * x)
@@ -186,17 +217,19 @@ def logistic_midpoint(alphas: Array, hits: Array, trials: Array) -> Array:
             break
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         middle = np.where(b > 0, start - spacing * a / b, math.nan)
-    span = alphas[-1] - alphas[0]
-    return np.where(middle > alphas[-1] + span, math.inf, np.where(middle < alphas[0] - span, -math.inf, middle))
+    field, span = a[:, None] + b[:, None] * x, places[-1] - places[0]
+    likelihood = -np.sum(hits * np.logaddexp(0, -field) + (trials - hits) * np.logaddexp(0, field), axis=1)
+    far = np.where(middle > places[-1] + span, math.inf, np.where(middle < places[0] - span, -math.inf, middle))
+    return far, likelihood
 
 
-def _best_on_grid(alphas: Array, hits: Array, trials: Array, spacing: float) -> tuple[Array, Array]:
+def _best_on_grid(places: Array, hits: Array, trials: Array, spacing: float) -> tuple[Array, Array]:
     """The best middle, and slope in units of the spacing, of a coarse grid for each row."""
-    span = alphas[-1] - alphas[0] + spacing
-    middles = np.linspace(alphas[0] - span, alphas[-1] + span, 121)
+    span = places[-1] - places[0] + spacing
+    middles = np.linspace(places[0] - span, places[-1] + span, 121)
     slopes = spacing / np.geomspace(spacing / STEEPEST, span, 12)
     middle, slope = (grid.ravel() for grid in np.meshgrid(middles, slopes))
-    field = slope[:, None] * (alphas - middle[:, None]) / spacing
+    field = slope[:, None] * (places - middle[:, None]) / spacing
     right, wrong = -np.logaddexp(0, -field), -np.logaddexp(0, field)
     likelihood = hits @ right.T + (trials - hits) @ wrong.T - slope**2 / (2 * STEEPEST**2)
     best = np.argmax(likelihood, axis=1)

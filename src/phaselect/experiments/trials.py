@@ -12,7 +12,7 @@ from phaselect.equations.arrays import Array
 from phaselect.equations.greedy import greedy_flips
 from phaselect.equations.signs import signs_of
 from phaselect.experiments.grid import USUAL
-from phaselect.experiments.limits import Interval, half_point
+from phaselect.experiments.limits import Interval, alpha_50
 from phaselect.experiments.runs import one_thread, whole
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
@@ -93,4 +93,4 @@ def half_recovered(
             found = run(alpha, seed)
             outcome = {"status": found.status.name, "mse_y": found.mse_y, **found.truth}
             rows.append({"alpha": alpha, "seed": seed} | outcome)
-    return half_point(Table(stack(rows)), lambda runs: runs["alpha"], least=least).interval
+    return alpha_50(Table(stack(rows)), least).interval

@@ -27,8 +27,16 @@ from phaselect.base.style import (
 )
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import CURVE
-from phaselect.experiments.limits import BAYES_OPTIMAL, NO_FIT, alpha_50_table, limit_rows
-from phaselect.experiments.outcomes import outcomes
+from phaselect.experiments.limits import (
+    BAYES_OPTIMAL,
+    NO_FIT,
+    Interval,
+    alpha_50,
+    alpha_50_of_counts,
+    alpha_50_table,
+    limit_rows,
+)
+from phaselect.experiments.outcomes import outcomes, runs_of
 from phaselect.experiments.success import success_table, timed_on_one_core
 from phaselect.figures.context import Context
 from phaselect.figures.earlier_table import curve_names, fuller_curves
@@ -89,7 +97,7 @@ def analyse(rows: Table, earlier: Table | None = None) -> Columns:
     rows = rows.take(~np.isin(curve_names(rows), curve_names(kept)))
     names = ("kind", *CURVE, "alpha", *MEASURED, "value", "low", "high", "instances", "outcomes", *NO_FIT)
     blank = dict.fromkeys(names, math.nan) | NO_FIT
-    parts = [*(_measured(rows) if len(rows) else []), blank | kept.columns]
+    parts = [*(_measured(rows) if len(rows) else []), blank | with_thresholds(kept).columns]
     return refitted(Table(stack({name: part[name] for name in names} for part in parts))).columns
 
 
@@ -123,6 +131,22 @@ def refitted(table: Table) -> Table:
     thresholds = [row | {"alpha_50": row["value"]} for row in (dict(zip(own.columns, it, strict=True)) for it in lines)]
     limits = [row | {"value": row["alpha_50"]} for row in limit_rows(thresholds)]
     return Table(stack([NO_FIT | measured.columns, *limits]), table.provenance)
+
+
+def with_thresholds(table: Table) -> Table:
+    """The table of any figure that has shares, with its thresholds computed anew, by instances where it names them."""
+    names = [name for name in CURVE if name in table]
+    shares, bounds = table.where(kind="share"), {name: table[name].copy() for name in Interval._fields}
+    of_share, of_row = (np.array(curve_names(part, names)) for part in (shares, table))
+    for line in np.flatnonzero(table["kind"] == "threshold"):
+        own = shares.take(of_share == of_row[line])
+        if "outcomes" in own and all(own["outcomes"].tolist()):
+            found = alpha_50(runs_of(own)).interval
+        else:
+            found = alpha_50_of_counts(own["alpha"], 1.0 * own["successes"], 1.0 * own["trials"])
+        for name, value in found._asdict().items():
+            bounds[name][line] = value
+    return Table(table.columns | bounds, table.provenance)
 
 
 def draw_success(table: Table, solver: str, fixed: str, shared: str) -> Figure:

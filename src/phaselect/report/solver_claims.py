@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit
+from phaselect.experiments.limits import BAYES_OPTIMAL, Limit
 from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.report.comparisons import (
     FAST,
     SLOW,
+    Halves,
     above,
     arrives,
     below,
@@ -102,12 +103,13 @@ def all_approach_bayes(tables: Tables) -> Finding:
         table = tables[f"success_{name}"]
         found = halves(table, name, eps=SLOW, product=product)
         fit = limit(table, name, eps=SLOW, product=product)
-        parts.append(_approaches(largest(found), fit))
+        parts.append(_approaches(found, fit))
         texts.append(f"{name}, N = {max(found)}: {largest(found)}, limit {fit or 'not fitted'} ({WORDS[parts[-1]]})")
     return Finding("; ".join(texts) + f"; Bayes-optimal {BAYES_OPTIMAL}", verdict(every(parts)))
 
 
-def _approaches(half: Interval, fit: Limit | None) -> Said:
-    """By the limit; without one, no if the largest instances are still far away."""
-    answer = arrives(fit)
-    return False if answer is None and above(half, BAYES_OPTIMAL + FAR) else answer
+def _approaches(found: Halves, fit: Limit | None) -> Said:
+    """By the limit; without one, no if the largest instances are still far away, and no nearer than smaller ones."""
+    answer, last = arrives(fit), largest(found)
+    nearer = any(clearly_below(last, half) for half in found.values())
+    return False if answer is None and above(last, BAYES_OPTIMAL + FAR) and not nearer else answer
