@@ -45,8 +45,8 @@ def fitted(table: Table) -> Table:
     """Thresholds of a success figure follow from its shares, limits from these: they are those of today's fits."""
     if not {"share", "threshold"} <= set(table["kind"].tolist() if "kind" in table else ()):
         return table
-    table = with_thresholds(table)
-    return (refitted(table) if "exponent" in table else table).rounded(DIGITS)
+    table = with_thresholds(table).rounded(DIGITS)
+    return refitted(table).rounded(DIGITS) if "exponent" in table else table
 
 
 def pages(tables: Tables) -> dict[str, str]:

@@ -94,7 +94,7 @@ def test_committed_tables_can_be_gone_on_from(name, tmp_path):
     assert missing_runs(joined.provenance) == missing_runs(earlier.provenance)
     for kind in ("share", "threshold", "limit"):
         one, two = (np.sort(table.where(kind=kind)["value"]) for table in (earlier, joined))
-        np.testing.assert_allclose(one, two, rtol=1e-5)
+        np.testing.assert_allclose(one, two, rtol=5e-5 if kind == "limit" else 1e-5)  # of thresholds with six digits
     assert "onto" in joined.provenance
 
 
