@@ -66,7 +66,7 @@ def draw(table: Table) -> Figure:
     axes[0].set_yscale("log", base=2)
     known = np.concatenate([copies[name] for name in ("value", "low")])
     axes[0].set_ylim(1.0, 2.0 ** (known[np.isfinite(known)].max() + ABOVE))  # lines and bars go on beyond
-    axes[0].set_title(r"population annealing, $\mu\lambda = 1$")
+    axes[0].set_title(r"$\mu\lambda = 1$, 8 sweeps per temperature")
     _draw_rates(axes[1], table)
     axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL) + 0.01)
     letter(axes)
