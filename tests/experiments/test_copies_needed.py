@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from phaselect.base.tables import Table, stack
+from phaselect.experiments import copies_needed
 from phaselect.experiments.copies_needed import copies_50, growth, hard_phase_rows, vanishing
 from phaselect.experiments.limits import Interval
 
@@ -23,6 +24,26 @@ def runs(n, alpha, middle, instances=100, power=6.0):
         "mse_x": np.where(good, 0.0, 1.0),
         "mse_y": np.where(good, 1e-20, 1e-3),
     }
+
+
+def of_one_need(rng, sizes, instances=40, power=2.0):
+    """Runs of instances that succeed from a number of copies on: with one number all is said of those above."""
+    parts = []
+    for n in sizes:
+        need = exponential(n) * np.exp(rng.logistic(size=instances) / power)
+        good = (np.log2(REPLICAS)[:, None] > need).ravel()
+        copies, seeds = (it.ravel() for it in np.meshgrid(REPLICAS, np.arange(instances), indexing="ij"))
+        columns = {"n": n, "alpha": 1.1, "replicas": copies, "seed": seeds, "status": "SCHEDULE_DONE"}
+        parts.append(columns | {"m": 1.0 * good, "mse_x": 1.0 - good, "mse_y": 1.0 - good})
+    return Table(stack(parts), {})
+
+
+def test_the_right_law_is_doubted_no_more_often_than_it_should_be(monkeypatch):
+    """At the 5 % level, by 60 sweeps in which all runs of an instance hang together: within three deviations, 8."""
+    monkeypatch.setattr(copies_needed, "REPLICATES", 200)
+    rng = np.random.default_rng(0)
+    doubts = [growth(of_one_need(rng, SIZES))[0]["exponential"].doubt for _ in range(60)]
+    assert sum(map(bool, doubts)) <= 8
 
 
 def test_copies():
