@@ -12,7 +12,7 @@ from phaselect.experiments import limits
 from phaselect.experiments.limits import (
     Interval,
     alpha_50,
-    alpha_50_of_counts,
+    alpha_50_of_shares,
     alpha_50_table,
     large_n_limit,
     logistic_midpoint,
@@ -140,6 +140,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(limits, "REPLICATES", 200)
 
 
+def counted(alphas, successes, trials):
+    """Shares of a table."""
+    return Table({"alpha": alphas, "successes": successes, "trials": np.full(alphas.size, trials)})
+
+
 def levelling_off(rng, middle, width, instances):
     """Success that is logistic in the logarithm of alpha - 1."""
     return rng.random((instances, ALPHAS.size)) < expit(np.log((ALPHAS - 1) / (middle - 1)) / width)
@@ -155,7 +160,7 @@ def test_interval_of_alpha_50_covers_the_truth(law, width):
         outcomes = law(rng, middle, width, 50)
         _, low, high = alpha_50(rows(outcomes)).interval
         covered += low <= middle <= high
-        _, low, high = alpha_50_of_counts(ALPHAS, 1.0 * outcomes.sum(axis=0), np.full(ALPHAS.size, 50.0))
+        _, low, high = alpha_50_of_shares(counted(ALPHAS, outcomes.sum(axis=0), 50))
         from_counts += low <= middle <= high
     assert 88 <= covered < 100
     assert 88 <= from_counts < 100
@@ -168,7 +173,7 @@ def test_curves_below_one_measurement_per_unknown():
     table = rows(np.arange(100)[:, None] < 100 * shares, alphas=alphas)
     assert alpha_50(table, least=0.0).interval.value == pytest.approx(0.5, abs=0.01)
     assert str(alpha_50(table).interval) == "unknown"
-    assert str(alpha_50_of_counts(alphas, 100 * shares, np.full(5, 100.0))) == "unknown"
+    assert str(alpha_50_of_shares(counted(alphas, 100 * shares, 100))) == "unknown"
 
 
 def test_bootstrap_is_over_instances():

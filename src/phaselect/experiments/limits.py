@@ -126,8 +126,9 @@ def half_point(rows: Table, of: Callable[[Table], Array], midpoint: Midpoint, le
     return Alpha50(_interval(places, total, count, middles, seeds.size, least), int(seeds.size))
 
 
-def alpha_50_of_counts(alphas: Array, hits: Array, trials: Array, least: float = 1.0) -> Interval:
+def alpha_50_of_shares(shares: Table, least: float = 1.0) -> Interval:
     """The same from counts alone, by a bootstrap that draws them anew: instances of two alphas are independent."""
+    alphas, hits, trials = shares["alpha"], 1.0 * shares["successes"], 1.0 * shares["trials"]
     order = np.argsort(alphas)
     order = order[(trials[order] > 0) & (alphas[order] > least)]
     if order.size == 0:

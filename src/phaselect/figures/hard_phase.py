@@ -14,6 +14,7 @@ from phaselect.experiments.lattice_bits import unknowns_at
 from phaselect.experiments.limits import BAYES_OPTIMAL
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, counts, ends, share_rows
+from phaselect.solvers.population_annealing import PopulationAnnealing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +67,8 @@ def draw(table: Table) -> Figure:
     axes[0].set_yscale("log", base=2)
     known = np.concatenate([copies[name] for name in ("value", "low")])
     axes[0].set_ylim(1.0, 2.0 ** (known[np.isfinite(known)].max() + ABOVE))  # lines and bars go on beyond
-    axes[0].set_title(r"$\mu\lambda = 1$, 8 sweeps per temperature")
+    sweeps = PopulationAnnealing().default_schedule().steps
+    axes[0].set_title(rf"$\mu\lambda = 1$, {sweeps} sweeps per temperature")
     _draw_rates(axes[1], table)
     axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL) + 0.01)
     letter(axes)

@@ -20,7 +20,7 @@ from phaselect.base.style import (
     with_bars,
 )
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_counts
+from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, alpha_50_of_shares
 from phaselect.experiments.success import finished, succeeded, wilson
 from phaselect.figures.context import Context
 from phaselect.figures.earlier_table import POINT, curve_names, fuller_curves
@@ -83,10 +83,7 @@ def recovered_within(rows: Table, at: NDArray[np.float64]) -> dict[str, Any]:
 
 def thresholds(shares: Table) -> dict[int, Interval]:
     """alpha_50 of one rate by size."""
-    return {
-        int(rows["n"][0]): alpha_50_of_counts(rows["alpha"], 1.0 * rows["successes"], 1.0 * rows["trials"])
-        for rows in sorted(shares.by("n"), key=lambda rows: rows["n"][0])
-    }
+    return {int(n): alpha_50_of_shares(shares.where(n=n)) for n in sorted(shares.values("n"))}
 
 
 def draw(table: Table) -> Figure:

@@ -32,7 +32,7 @@ from phaselect.experiments.limits import (
     NO_FIT,
     Interval,
     alpha_50,
-    alpha_50_of_counts,
+    alpha_50_of_shares,
     alpha_50_table,
     limit_rows,
 )
@@ -143,7 +143,7 @@ def with_thresholds(table: Table) -> Table:
         if "outcomes" in own and all(own["outcomes"].tolist()):
             found = alpha_50(runs_of(own)).interval
         else:
-            found = alpha_50_of_counts(own["alpha"], 1.0 * own["successes"], 1.0 * own["trials"])
+            found = alpha_50_of_shares(own)
         for name, value in found._asdict().items():
             bounds[name][line] = value
     return Table(table.columns | bounds, table.provenance)

@@ -30,8 +30,7 @@ CAPTION = (
     "Single runs at N = 1000 (thin) over the theory of N = infinity (thick), at mu*lam = 1. (a) Message passing, "
     "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N); the band is the mean "
     f"of {RUNS['paper'][1]} runs ({RUNS['small'][1]} at small scale) with two standard errors on either side. (b), (c) "
-    "Simulated "
-    "annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
+    "Simulated annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
 )
 COLOURS = dict(zip(AMP_ALPHAS, ("black", RED, SKY), strict=True))
 RUN: dict[str, Any] = {"lw": 0.7, "marker": ".", "ms": 2}
