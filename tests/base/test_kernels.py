@@ -27,7 +27,7 @@ def double(tmp_path, monkeypatch):
         module = importlib.util.module_from_spec(spec)
         monkeypatch.setattr(sys, "dont_write_bytecode", True)
         spec.loader.exec_module(module)
-        return kernel(nogil=True)(module.double)
+        return kernel()(module.double)
 
     return compiled
 

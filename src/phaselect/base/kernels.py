@@ -57,7 +57,7 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**{"nogil": True} | options)(function)
+        dispatcher = numba.njit(nogil=True, **options)(function)
         with suppress(RuntimeError):  # there is none
             dispatcher._cache = Cache(function)
         return dispatcher

@@ -48,7 +48,7 @@ def _compiled() -> Any:
 
     of_number = kernel(inline="always")(mean_phase_with(math.sqrt, min))
 
-    @kernel(nogil=True, error_model="numpy")
+    @kernel(error_model="numpy")
     def of_numbers(u, ratio, rest):  # type: ignore[no-untyped-def]
         for i in range(u.size):
             ratio[i], rest[i] = of_number(u[i])

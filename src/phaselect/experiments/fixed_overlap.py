@@ -24,7 +24,7 @@ LEVELS = 20
 """Temperatures of the anneal before the first sample, from a tenth of mu to mu."""
 
 
-@kernel(nogil=True)
+@kernel()
 def exchange_kernel(G, v, h, right, wrong, mu, proposals, state):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at fixed couplings; updates v, h, right, wrong and state, returns the acceptances.
 

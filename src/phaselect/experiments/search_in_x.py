@@ -74,7 +74,7 @@ def anneal_in_x(problem: Instance, seed: int, schedule: Schedule, along: Along =
     return reached
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _loss_change(b, delta, y, z):  # type: ignore[no-untyped-def]
     """What `z + delta b` adds to `sum_i (|z_i| - y_i)^2`."""
     change = 0.0
@@ -84,7 +84,7 @@ def _loss_change(b, delta, y, z):  # type: ignore[no-untyped-def]
     return change
 
 
-@kernel(nogil=True)
+@kernel()
 def _metropolis(b, p, y, c, z, step, mu, lam, sweeps, state):  # type: ignore[no-untyped-def]
     """Sweeps of N proposals at one temperature; updates c, z and state in place, returns the acceptances."""
     accepted = 0

@@ -45,7 +45,7 @@ def sign_minima(A: NDArray[np.float64], y: NDArray[np.float64], lam: float = 0.0
     return SignMinima(*_visit(left_over, y))
 
 
-@kernel(nogil=True)
+@kernel()
 def _visit(R: Any, y: Any) -> Any:
     """Gray code: each sign vector differs from the one before in one sign, so `r = R v` costs O(M), `R = I - K`."""
     v, r = y.copy(), np.zeros_like(y)

@@ -29,7 +29,7 @@ BASE, SLOPE = 0.1, 0.95
 """Of the bound on a part of a vector, in units of that on the whole: a straight line, of the share of its entries."""
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _product(a, b):  # type: ignore[no-untyped-def]
     """Of two rows."""
     total = 0.0
@@ -38,7 +38,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _orthogonalised(B, mu, r, parts, i):  # type: ignore[no-untyped-def]
     """Coefficients of row i on the rows before it, and its orthogonal part: what is left as each is taken away."""
     part = parts[i]
@@ -53,7 +53,7 @@ def _orthogonalised(B, mu, r, parts, i):  # type: ignore[no-untyped-def]
     r[i] = max(_product(part, part), least)
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _shortened(B, mu, r, parts, i):  # type: ignore[no-untyped-def]
     """Take the rows before it from row i, until no coefficient exceeds a half, or those that do are rounding."""
     before = np.inf
@@ -74,7 +74,7 @@ def _shortened(B, mu, r, parts, i):  # type: ignore[no-untyped-def]
                     mu[i, k] -= times * mu[j, k]
 
 
-@kernel(nogil=True)
+@kernel()
 def _moved(B, i, k):  # type: ignore[no-untyped-def]
     """Row i put before row k, which comes before it."""
     row = B[i].copy()
@@ -83,7 +83,7 @@ def _moved(B, i, k):  # type: ignore[no-untyped-def]
     B[k] = row
 
 
-@kernel(nogil=True)
+@kernel()
 def lll(B, mu, r, parts, start, end, most):  # type: ignore[no-untyped-def]
     """Reduce rows up to `end`, of which those before `start` are; returns how many are after so many steps."""
     i = start
@@ -101,7 +101,7 @@ def lll(B, mu, r, parts, start, end, most):  # type: ignore[no-untyped-def]
     return i
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def shortest(mu, r, first, bound, most):  # type: ignore[no-untyped-def]
     """Whole numbers of a short combination of rows from `first` on, and its squared length, -1 if there is none.
 
@@ -143,7 +143,7 @@ def shortest(mu, r, first, bound, most):  # type: ignore[no-untyped-def]
             step[k] += 1.0
 
 
-@kernel(nogil=True)
+@kernel()
 def insert(B, first, numbers):  # type: ignore[no-untyped-def]
     """Make this combination of rows the first of its block; over the greatest divisor of the numbers, if they have one.
 

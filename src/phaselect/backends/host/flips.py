@@ -20,7 +20,7 @@ CERTAIN = 22.9  # exp(-22.9) < 2^-33: rejected whatever the random number
 flip_energy = kernel(inline="always")(signs.flip_energy)
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def local_field(U, i, wc):  # type: ignore[no-untyped-def]
     """`h_i = sum_k U_ik w_k c_k`."""
     field = 0.0
@@ -29,7 +29,7 @@ def local_field(U, i, wc):  # type: ignore[no-untyped-def]
     return field
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def self_coupling(U, i, w):  # type: ignore[no-untyped-def]
     """`G_ii = sum_k w_k U_ik^2`."""
     total = 0.0
@@ -38,14 +38,14 @@ def self_coupling(U, i, w):  # type: ignore[no-untyped-def]
     return total
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _flip(U, i, w, wc, v):  # type: ignore[no-untyped-def]
     """`w c <- w (c - 2 v_i U_i)`."""
     for k in range(w.size):
         wc[k] -= 2.0 * v * w[k] * U[i, k]
 
 
-@kernel(nogil=True)
+@kernel()
 def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state, in_order=False):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at each (mu, lam); updates v, c and state in place, returns the acceptances.
 
@@ -76,7 +76,7 @@ def spectral_kernel(U, s2, leverage, v, c, mu, lam, proposals, residual, state, 
     return accepted
 
 
-@kernel(nogil=True)
+@kernel()
 def population_kernel(G, self_energy, v, h, mu, proposals, states, in_order=False):  # type: ignore[no-untyped-def]
     """`field_kernel` on each row of v, with its own fields and random state."""
     accepted = 0
@@ -85,7 +85,7 @@ def population_kernel(G, self_energy, v, h, mu, proposals, states, in_order=Fals
     return accepted
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def field_kernel(G, self_energy, v, h, mu, proposals, state, in_order=False):  # type: ignore[no-untyped-def]
     """Runs `proposals` proposals at fixed couplings; updates v, h and state in place, returns the acceptances.
 

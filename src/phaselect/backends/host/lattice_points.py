@@ -50,7 +50,7 @@ class Walk(NamedTuple):
     level: NDArray[np.int64]  # one number; n when all is done
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def next_point(rows, coefficients, squares, box, walk, most):  # type: ignore[no-untyped-def]
     """Go on until a point is found, all is done, or so many parts have been looked at; is it the first?
 

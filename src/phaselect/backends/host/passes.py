@@ -34,7 +34,7 @@ _output_channel = kernel(inline="always")(output_channel_with(_mean_sign))
 _local_update = kernel(inline="always")(local_update_with(_output_channel))
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _dot4(a0, a1, a2, a3, x):  # type: ignore[no-untyped-def]
     z0 = z1 = z2 = z3 = x.dtype.type(0)
     for j in range(x.size):
@@ -45,20 +45,20 @@ def _dot4(a0, a1, a2, a3, x):  # type: ignore[no-untyped-def]
     return z0, z1, z2, z3
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _add4(total, a0, a1, a2, a3, g0, g1, g2, g3):  # type: ignore[no-untyped-def]
     for j in range(total.size):
         total[j] += g0 * a0[j] + g1 * a1[j] + g2 * a2[j] + g3 * a3[j]
 
 
-@kernel(nogil=True)
+@kernel()
 def _four_rows(A, i):  # type: ignore[no-untyped-def]
     """Rows i..i+3; past the end the last row again (its weight is set to zero by the caller)."""
     last = A.shape[0] - 1
     return A[i], A[min(i + 1, last)], A[min(i + 2, last)], A[min(i + 3, last)]
 
 
-@kernel(nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _amp_rows(A, scale, powers, y, x, V, Vd, nu, psi, z, w, g, back):  # type: ignore[no-untyped-def]
     """AMP on a block of rows: updates z, w, g in place, leaves `A^T g` in back, returns the curvature sum."""
     curvature = 0.0
@@ -79,7 +79,7 @@ def _amp_rows(A, scale, powers, y, x, V, Vd, nu, psi, z, w, g, back):  # type: i
     return curvature
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _dot4x4(a0, a1, a2, a3, x0, x1, x2, x3, z):  # type: ignore[no-untyped-def]
     """Four rows times four vectors, into z, a row of it for each vector."""
     z00 = z01 = z02 = z03 = z10 = z11 = z12 = z13 = x0.dtype.type(0)
@@ -108,7 +108,7 @@ def _dot4x4(a0, a1, a2, a3, x0, x1, x2, x3, z):  # type: ignore[no-untyped-def]
     z[3, 0], z[3, 1], z[3, 2], z[3, 3] = z30, z31, z32, z33
 
 
-@kernel(nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _add4x4(t0, t1, t2, t3, a0, a1, a2, a3, g):  # type: ignore[no-untyped-def]
     """Four rows, with weights, added to each of four vectors."""
     g00, g01, g02, g03 = g[0]
@@ -123,7 +123,7 @@ def _add4x4(t0, t1, t2, t3, a0, a1, a2, a3, g):  # type: ignore[no-untyped-def]
         t3[j] += g30 * b0 + g31 * b1 + g32 * b2 + g33 * b3
 
 
-@kernel(nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _residual_rows(A, first, scale, x, target, z, back):  # type: ignore[no-untyped-def]
     """On a block of rows, for one vector or for four: `z = A x`, and `A^T (target - z)` added to back.
 

@@ -45,12 +45,12 @@ def uniform(random: Randomness) -> tuple[Randomness, float]:
     return random, random.generator.random()
 
 
-@kernel(nogil=True, inline="always")
+@kernel(inline="always")
 def _rotate(x, k):  # type: ignore[no-untyped-def]
     return (x << numba.uint64(k)) | (x >> numba.uint64(64 - k))
 
 
-@kernel(nogil=True)
+@kernel()
 def next_random(state):  # type: ignore[no-untyped-def]
     """xoshiro256++ (Blackman and Vigna): 64 random bits; advances the state in place."""
     bits = _rotate(state[0] + state[3], 23) + state[0]
@@ -64,7 +64,7 @@ def next_random(state):  # type: ignore[no-untyped-def]
     return bits
 
 
-@kernel(nogil=True)
+@kernel()
 def proposal(state, m_rows):  # type: ignore[no-untyped-def]
     """A sign to flip, uniform in 0..M-1, and a uniform number in (0, 1), from one 64-bit random number."""
     bits = next_random(state)

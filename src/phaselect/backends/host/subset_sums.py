@@ -15,7 +15,7 @@ MOST_PAIRS = 100_000
 """Pairs beyond which the search gives up: the numbers have too many coincidences."""
 
 
-@kernel(nogil=True)
+@kernel()
 def sorted_sums(numbers):  # type: ignore[no-untyped-def]
     """`sum_i s_i numbers_i` of all sign vectors, ascending, and the signs as bits: bit i is set where s_i = -1."""
     sums, codes = np.zeros(1), np.zeros(1, np.int32)
@@ -38,7 +38,7 @@ def sorted_sums(numbers):  # type: ignore[no-untyped-def]
     return sums, codes
 
 
-@kernel(nogil=True)
+@kernel()
 def _cancelling(left, right, width, most):  # type: ignore[no-untyped-def]
     """Pairs of places whose sums cancel up to the width; one more than `most` if there are more."""
     first, second = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
