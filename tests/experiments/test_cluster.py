@@ -4,15 +4,18 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import CancelledError
 
 import pytest
+from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
 from phaselect import InputError
-from phaselect.experiments import executors, packing
+from phaselect.cli.main import main
+from phaselect.experiments import dask_cluster, in_flight, packing
 from phaselect.experiments.executors import Dask
 from phaselect.experiments.grid import Grid
-from phaselect.experiments.packing import Batches, Times
+from phaselect.experiments.packing import Batches, SingleRuns, Times
 from phaselect.experiments.runs import failed
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import run_sweep
@@ -64,6 +67,16 @@ def test_a_worker_killed_in_mid_batch(tmp_path, processes):
     assert_same_table(tmp_path / "killed.db", rows)
 
 
+def test_batches_by_the_command_line(tmp_path, processes):
+    """`--scheduler ADDRESS --device cpu` is what `Dask(ADDRESS)` and `Batches("cpu")` are."""
+    store = str(tmp_path / "runs.db")
+    grid = ["--solver", "langevin", "--n", "20", "--alpha", "1.5", "--eps", "0.5", "--instances", "8"]
+    place = ["--scheduler", processes.scheduler_address, "--device", "cpu"]
+    done = CliRunner().invoke(main, ["sweep", *grid, *place, "--store", store])
+    assert (done.exit_code, done.stdout) == (0, f"{store}: 8 of 8 runs, 8 new, 0 failed\n")
+    assert table_of(store)["device"].tolist() == ["cpu"] * 8
+
+
 class Deadly(Batches):
     """Takes the process with it in which it is run."""
 
@@ -78,6 +91,54 @@ def test_a_batch_that_kills_its_workers_is_recorded(tmp_path, processes, monkeyp
     assert done == (2, 0, 2, 2, "")
     with Store(tmp_path / "runs.db", read_only=True) as store:
         assert all(error.startswith("KilledWorker") for error in store.failures().values())
+
+
+class DeadlyRun(SingleRuns):
+    """The second of its runs takes its process with it, while others wait there; those take their time."""
+
+    def packs(self, tasks, times):
+        return iter([tasks[:3], *([task] for task in tasks[3:])])
+
+    def run(self, pack):
+        for task in pack:
+            if task.seed == 1:
+                os._exit(1)
+            time.sleep(0.2)
+        return super().run(pack)
+
+
+def test_on_a_cluster_only_the_run_that_kills_its_workers_is_to_blame(tmp_path, processes, monkeypatch):
+    monkeypatch.setattr(processes.scheduler, "allowed_failures", 0)  # of three: each takes its time to be restarted
+    grid = Grid(("raf",), (20,), (3.0,), instances=5)
+    done = run_sweep([grid], tmp_path / "runs.db", Dask(processes.scheduler_address), DeadlyRun())
+    assert done == (5, 0, 5, 1, "")
+    with Store(tmp_path / "runs.db", read_only=True) as store:
+        assert list(store.failures()) == [grid.tasks()[1].key]
+
+
+@pytest.mark.parametrize("lost", [CancelledError(), dask_cluster.Unfit("no GPU that JAX can use")])
+def test_what_ends_a_sweep_ends_it_among_suspects_too(tmp_path, threads, monkeypatch, lost):
+    class KilledWorker(Exception):
+        """What Dask says of a pack of which its workers died."""
+
+    def failing(self, pack):
+        raise KilledWorker if len(pack) > 1 else lost
+
+    monkeypatch.setattr(SingleRuns, "run", failing)
+    monkeypatch.setattr(SingleRuns, "packs", lambda _, tasks, __: iter([tasks]))
+    with pytest.raises(InputError):
+        run_sweep([GRID], tmp_path / "runs.db", Dask(threads.scheduler_address))
+    assert rows_in(tmp_path / "runs.db") == 0
+
+
+def test_a_cluster_without_workers_says_so_and_ends_when_it_is_asked_to(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(in_flight, "LOOK_AROUND", 0.1)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty:
+        began = time.monotonic()
+        done = run_sweep([GRID], tmp_path / "runs.db", Dask(empty.scheduler_address), BATCHES, time_limit=0.5)
+    assert done == (8, 0, 0, 0, "out of time")
+    assert time.monotonic() - began < 20
+    assert capfd.readouterr().err.count("no Dask worker is there: waiting for one to join\n") == 1
 
 
 def test_one_batch_in_flight_for_each_worker(tmp_path, threads, monkeypatch):
@@ -125,8 +186,8 @@ def test_a_worker_without_a_device_gets_one_line_and_no_row(tmp_path, threads, m
 
 
 def test_a_worker_of_another_version_gets_one_line(tmp_path, threads, monkeypatch):
-    here = executors._lacking
-    monkeypatch.setattr(executors, "_lacking", lambda packing, version: here(packing, "9.9"))
+    here = dask_cluster._lacking
+    monkeypatch.setattr(dask_cluster, "_lacking", lambda packing, version: here(packing, "9.9"))
     with pytest.raises(InputError, match=r"^Dask worker inproc://.*: phaselect .*, while the sweep has 9\.9: install"):
         run_sweep([GRID], tmp_path / "runs.db", Dask(threads.scheduler_address), BATCHES)
 
@@ -141,7 +202,7 @@ def test_a_scheduler_that_went_away_gets_one_line(tmp_path, threads, monkeypatch
 
 
 def test_a_second_interrupt_abandons_what_runs(tmp_path, threads, monkeypatch):
-    monkeypatch.setattr(executors, "LOOK_AROUND", 0.1)
+    monkeypatch.setattr(in_flight, "LOOK_AROUND", 0.1)
     finish = threading.Event()
     monkeypatch.setattr(Batches, "run", lambda self, pack: finish.wait(20))
     asked = []

@@ -24,6 +24,7 @@ from phaselect.experiments.packing import Batches, SingleRuns
 from phaselect.experiments.runs import run_on_device, run_pack, warm_up
 from phaselect.experiments.store import Store
 from phaselect.experiments.sweep import interrupt_deferred, run_sweep, status
+from phaselect.solvers.registry import Recipe
 
 GRID = Grid(("sa", "raf"), (50,), (1.3, 1.4), instances=3, options={"eps": (0.03,)})  # 12 runs of up to 0.2 s
 COMMAND = ["--solver", "sa,raf", "--n", "50", "--alpha", "1.3,1.4", "--eps", "0.03"]
@@ -89,7 +90,7 @@ def test_the_time_of_a_run_is_not_that_of_its_record(monkeypatch):
 
     task = SMALL.tasks()[0]
     problem = runs.instance_of(task)
-    warm_up(task.solver, task.field)
+    warm_up(task)
     monkeypatch.setattr(runs, "git_revision", slow)
     row = runs.run_task(problem, task, svd_seconds=100.0)
     assert row["revision"] == "unknown"
@@ -207,6 +208,35 @@ def test_a_task_that_kills_its_process_is_recorded_and_the_rest_is_done():
     assert [row["key"] for row in outcomes[1][1]] == [good[0].key]
 
 
+def test_of_a_pack_only_the_task_that_kills_its_process_is_to_blame():
+    one, other, third = Grid(("raf",), (30,), (3.0,), instances=3).tasks()
+    poison = Poison("raf", 30, 3.0, 99, ())
+    outcomes = list(Processes(1).outcomes(SingleRuns(), iter([[one, poison, other], [third]]), lambda: False))
+    died = [pack for pack, rows in outcomes if isinstance(rows, ChildProcessError)]
+    done = [row["key"] for _, rows in outcomes if not isinstance(rows, Exception) for row in rows]
+    assert died == [[poison]]
+    assert sorted(done) == sorted(task.key for task in (one, other, third))
+
+
+def test_a_grid_that_is_refused_is_not_remembered(tmp_path):
+    path, endless = tmp_path / "runs.db", Grid(("amp",), (20,), (2.0,), instances=1, options={"eps": (1e-8,)})
+    with pytest.raises(InputError, match="too many"):
+        run_sweep([endless], path, InProcess())
+    assert run_sweep([SMALL], path, InProcess()).added == 6
+    assert sum(status([], path)["done"]) == 6
+
+
+def test_the_kernels_of_a_run_are_loaded_before_its_clock_starts(monkeypatch):
+    """Those of its own options, but for many copies, which need no others."""
+    tried, run = [], Recipe.run
+    monkeypatch.setattr(Recipe, "run", lambda *args, **options: tried.append(options) or run(*args, **options))
+    runs._tiny_run.cache_clear()
+    for options in ({"replicas": (64,)}, {"replicas": (64,), "product": (0.5,)}):
+        (task,) = Grid(("pa",), (20,), (1.5,), instances=1, options=options).tasks()
+        runs.run_task(runs.instance_of(task), task)
+    assert [sorted(names) for names in tried] == [["product"], ["product", "replicas"]] * 2
+
+
 @pytest.mark.slow  # test_cluster.py has the same with batches
 def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial):
     from distributed import LocalCluster
@@ -231,8 +261,9 @@ def test_a_dask_worker_killed_in_mid_sweep(tmp_path, serial):
 
 
 def test_no_scheduler_gets_one_line(tmp_path):
-    with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):
-        run_sweep([GRID], tmp_path / "runs.db", Dask("tcp://127.0.0.1:9", timeout=0.2))
+    for address in ("tcp://127.0.0.1:9", "tls://127.0.0.1:9"):
+        with pytest.raises(InputError, match=f"no Dask scheduler at {address}"):
+            run_sweep([GRID], tmp_path / "runs.db", Dask(address, timeout=0.2))
 
 
 def test_only_what_is_missing_is_computed(tmp_path):
@@ -247,7 +278,7 @@ def test_only_what_is_missing_is_computed(tmp_path):
 
 def test_failures_are_rows_and_are_retried_on_request(tmp_path, monkeypatch):
     path = tmp_path / "runs.db"
-    warm_up("raf", "real")
+    warm_up(Grid(("raf",), (20,), (3.0,), instances=1).tasks()[0])
     sound = ReweightedAmplitudeFlow.run
 
     def stumbling(self, problem, schedule, *, seed):
@@ -282,9 +313,9 @@ HOUR = 3600.0
 def test_one_svd_serves_all_solvers_on_an_instance_and_each_is_charged_for_it(monkeypatch):
     from phaselect.backends.host import in_memory as module
 
-    solvers = ("altmin", "sa", "raf", "amp")
-    for solver in solvers:
-        warm_up(solver, "real")
+    tasks = Grid(("altmin", "sa", "raf", "amp"), (40,), (4.0,), instances=1).tasks()
+    for task in tasks:
+        warm_up(task)
     count = []
     decompose, clock = module.decompose, time.perf_counter
 
@@ -294,7 +325,7 @@ def test_one_svd_serves_all_solvers_on_an_instance_and_each_is_charged_for_it(mo
 
     monkeypatch.setattr(module, "decompose", slow)
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + HOUR * len(count))
-    seconds = {row["solver"]: row["seconds"] for row in run_pack(Grid(solvers, (40,), (4.0,), instances=1).tasks())}
+    seconds = {row["solver"]: row["seconds"] for row in run_pack(tasks)}
     assert len(count) == 1
     assert min(seconds["altmin"], seconds["sa"]) > HOUR
     assert max(seconds["raf"], seconds["amp"]) < HOUR
@@ -326,7 +357,7 @@ def test_a_run_is_on_the_ensemble_of_its_task(monkeypatch):
         "run",
         lambda self, problem, *more, **options: seen.append(problem.A) or run(self, problem, *more, **options),
     )
-    warm_up("raf", "real")
+    warm_up(Grid(("raf",), (20,), (3.0,), instances=1).tasks()[0])
     seen.clear()
     run_pack(tasks)
     for A, task in zip(seen, tasks, strict=True):
@@ -338,7 +369,7 @@ def test_a_run_is_on_the_ensemble_of_its_task(monkeypatch):
 
 
 def test_a_run_that_was_interrupted_is_no_row(monkeypatch):
-    warm_up("raf", "real")
+    warm_up(Grid(("raf",), (20,), (3.0,), instances=1).tasks()[0])
     sound = ReweightedAmplitudeFlow.run
     monkeypatch.setattr(
         ReweightedAmplitudeFlow,

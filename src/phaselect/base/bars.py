@@ -5,9 +5,10 @@ It vanishes at the end.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
@@ -31,6 +32,13 @@ class Move(Protocol):
 
     def __call__(self, done: float, what: str = "", reached: str = "", left: object = "") -> None:
         """Done: the share, from 0 to 1."""
+
+
+def say_over_the_bar(line: str) -> None:
+    """On stderr, in place of a bar that may be there. Not by `print`, which a signal may have interrupted."""
+    over = "\r\x1b[2K" if os.isatty(2) else ""
+    with suppress(OSError):
+        os.write(2, f"{over}{line}\n".encode())
 
 
 @contextmanager

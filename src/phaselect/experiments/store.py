@@ -111,7 +111,7 @@ class Store:
         """For each kind of task (see `Task.kind`) the finished runs on a device and the seconds they took together."""
         query = (
             "SELECT solver, n, options, plan, count(*), sum(seconds) FROM runs "
-            "WHERE status != 'FAILED' AND device = ? GROUP BY solver, n, options, plan"
+            "WHERE status != 'FAILED' AND device = ? AND seconds IS NOT NULL GROUP BY solver, n, options, plan"
         )
         with _explained(self.path):
             return {tuple(kind): (count, total) for *kind, count, total in self._connection.execute(query, [device])}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from phaselect.base.bars import say_over_the_bar
 from phaselect.base.checks import check_seconds
 from phaselect.base.errors import DeviceLost
 from phaselect.base.tables import Columns, stack
@@ -79,9 +79,9 @@ def run_sweep(
     executor.check(packing)
     began = time.perf_counter()
     with Store(store) as open_store, interrupt_deferred() as interrupted:
-        open_store.remember(grids)
         known = open_store.keys(failed=not retry_failed)
-        missing = [task for task in tasks if task.key not in known]
+        missing = [task for task in tasks if task.key not in known]  # what cannot be planned is refused here
+        open_store.remember(grids)
         times = Times(open_store.times(packing.device))
         counts = {"added": 0, "failed": 0}
 
@@ -143,9 +143,7 @@ def interrupt_deferred() -> Iterator[Callable[[], bool]]:
         if noted.is_set():
             (before if callable(before) else signal.default_int_handler)(number, frame)
         noted.set()
-        with suppress(OSError):  # not by `print`, which the signal may have interrupted
-            over_the_bar = b"\r\x1b[2K" if os.isatty(2) else b""
-            os.write(2, over_the_bar + b"finishing the runs in hand; Ctrl-C again abandons them\n")
+        say_over_the_bar("finishing the runs in hand; Ctrl-C again abandons them")
 
     if threading.current_thread() is not threading.main_thread():
         yield noted.is_set
