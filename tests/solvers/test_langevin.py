@@ -14,6 +14,22 @@ def test_the_relaxed_loss_is_no_certificate():
     assert last["m_relaxed"] < 0.99
 
 
+def recovered(**options):
+    """Which of 20 instances, fast, on the paper's schedule but for these options."""
+    schedule = Schedule.fixed_product(0.75, eps=0.1, steps=100, unit="iterations", **options)
+    problems = [gaussian_instance(100, 1.5, seed=seed) for seed in range(20)]
+    return [Langevin().run(problem, schedule, seed=seed).truth["mse_x"] < 0.02 for seed, problem in enumerate(problems)]
+
+
+@pytest.mark.slow
+def test_a_colder_end_or_a_longer_one_recovers_hardly_more():
+    """The paper has 10^6 steps; fast runs have done all they will at mu = 1000."""
+    ours, colder, longer = (
+        recovered(**end) for end in ({"mu_max": 1e3}, {"mu_max": 1e5}, {"mu_max": 1e3, "hold": 500})
+    )
+    assert (sum(ours), sum(colder), sum(longer)) == (6, 6, 7)
+
+
 def test_bad_step():
     for step_size in (0, -1.0, float("nan"), "a"):
         with pytest.raises(InputError, match="step_size"):

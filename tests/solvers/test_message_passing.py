@@ -125,3 +125,20 @@ def test_bad_options():
             AMP(**options)
     with pytest.raises(InputError, match="all signs at once"):
         AMP().run(gaussian_instance(10, 1.5, seed=0), Schedule.matched(unit="proposals"))
+
+
+def recovered_of_the_papers_schedule(eps, alpha, iterations):
+    anneal = Schedule.paper_amp(eps=eps, hold=0)
+    schedule = Schedule.paper_amp(eps=eps, hold=max(0, iterations - len(anneal)))[:iterations]
+    problems = [gaussian_instance(100, alpha, seed=seed) for seed in range(20)]
+    return [AMP(restarts=0).run(problem, schedule, seed=0).truth["mse_x"] < 0.02 for problem in problems]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("eps", "alpha"), [(0.1, 1.375), (0.01, 1.2)])
+def test_more_iterations_recover_no_more_on_the_papers_schedule(eps, alpha):
+    """Unlike at mu*lam = 1: its product decays, and runs have come to rest when 3000 iterations are over."""
+    few, most = (recovered_of_the_papers_schedule(eps, alpha, iterations) for iterations in (3000, 50_000))
+    assert few == most
+    assert 3 < sum(few) < 17
+    assert few != recovered_of_the_papers_schedule(eps, alpha, 30)
