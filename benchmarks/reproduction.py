@@ -1,4 +1,4 @@
-"""How long each figure takes: a table for docs/reproduction.md.
+"""How long each figure takes, drawing included: a table for docs/reproduction.md.
 
 python -m benchmarks.reproduction [--write] [--store NEW.db]
 
@@ -14,9 +14,11 @@ import time
 from pathlib import Path
 
 from benchmarks.page import write_table
+from phaselect.base.style import save
 from phaselect.cli.progress import duration
 from phaselect.experiments.executors import cores
-from phaselect.figures.gallery import FIGURES, Studio
+from phaselect.experiments.revision import git_revision
+from phaselect.figures.gallery import FIGURES, Studio, draw
 
 
 def main() -> None:
@@ -28,8 +30,9 @@ def main() -> None:
     if options.store is not None and options.store.exists():
         parser.error(f"{options.store} exists: the runs must all be new")
     lines = [
-        f"From an empty store and cache, on {cores()} cores, in this order; runs that figures share are done once. "
-        "What the scale of the paper took is written below each figure of the [results](results.md).",
+        f"From an empty store and cache, on {cores()} cores, at revision {git_revision()}, in this order; runs "
+        "that figures share are done once. What the scale of the paper took is written below "
+        "each figure of the [results](results.md).",
         "",
         "| figure | command | small scale |",
         "|---|---|---|",
@@ -39,7 +42,7 @@ def main() -> None:
         studio = Studio(store=options.store or Path(folder) / "runs.db", cache=Path(folder))
         for name in FIGURES:
             began = time.perf_counter()
-            studio.table(name)
+            save(draw(name, studio.table(name)), Path(folder) / f"{name}.png")
             seconds = time.perf_counter() - began
             total += seconds
             lines.append(f"| {name} | `phaselect figure {name}` | {duration(seconds)} |")

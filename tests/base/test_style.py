@@ -114,3 +114,14 @@ def test_what_a_panel_names_alike_is_shown_as_one():
     (found,) = figure.legends
     assert [text.get_text() for text in found.get_texts()] == ["unstable"]
     assert [line.get_color() for line in found.findobj(Line2D)] == [style.SKY, "k"]
+
+
+def test_arrows_point_to_where_an_interval_has_no_end():
+    _, (axes,) = style.panels(1)
+    at, value, end = np.array([1.0, 2.0]), np.array([5.0, 5.0]), np.array([4.0, -np.inf])
+    style.with_bars(axes, at, value, end, np.array([np.inf, 6.0]))
+    arrows = {line.get_xdata()[0]: line.get_marker() for line in axes.get_lines() if line.get_markersize() > 20}
+    tips = {x: marker.vertices[:, 1] for x, marker in arrows.items()}
+    assert tips[1.0].max() == pytest.approx(1.0)  # upwards from its point
+    assert tips[2.0].min() == pytest.approx(-1.0)
+    assert abs(tips[1.0].min()) < 1e-9 > abs(tips[2.0].max())

@@ -183,9 +183,12 @@ def test_a_second_one_while_the_first_is_told():
     for _ in range(5):
         time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode in (143, -signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
     assert "Traceback" not in err
+    if process.returncode == 0:  # code in C may drop the exception, once in a hundred: then all of the work is done
+        assert out == subprocess.check_output([*PROGRAM, *POINT], text=True)
+    else:
+        assert process.returncode in (143, -signal.SIGTERM)
 
 
 def test_a_job_in_the_background_stays_deaf_to_ctrl_c():

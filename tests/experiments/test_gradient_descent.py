@@ -5,7 +5,12 @@ import pytest
 
 from phaselect import Langevin, Schedule, gaussian_instance
 from phaselect.experiments import gradient_descent
-from phaselect.experiments.gradient_descent import descend_in_signs, descend_in_x, start_of_langevin
+from phaselect.experiments.gradient_descent import (
+    descend_in_signs,
+    descend_in_x,
+    median_of_random_overlaps,
+    start_of_langevin,
+)
 
 
 @pytest.fixture
@@ -62,3 +67,12 @@ def test_what_descent_recovers(descend):
     hard = [descend(gaussian_instance(60, 1.3, seed=seed), seed) for seed in range(4)]
     assert sum(it.m > 0.99 and it.mse_y < 1e-20 for it in easy) >= 2
     assert sum(it.m > 0.99 for it in hard) <= 1
+
+
+@pytest.mark.parametrize("runs", [1, 11, 12])
+def test_the_median_overlap_of_random_directions(runs):
+    drawn = np.random.default_rng(3).normal(size=(4000, runs, 20))
+    overlaps = np.abs(drawn[..., 0]) / np.linalg.norm(drawn, axis=2)
+    medians = np.median(overlaps, axis=1)
+    for level in (0.5, 0.95):
+        assert np.mean(medians < median_of_random_overlaps(20, runs, level)) == pytest.approx(level, abs=0.02)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from phaselect import InputError
-from phaselect.experiments import limits
-from phaselect.experiments.joint_limit import joint_limit
+from phaselect.experiments import fits, limits
+from phaselect.experiments import joint_limit as joint
+from phaselect.experiments.joint_limit import cuts, ending_at_theory, joint_limit
 from phaselect.experiments.limits import Interval
 
 SIZES, RATES = (it.ravel() for it in np.meshgrid([200, 400, 800, 1600, 3200], [30.0, 100.0, 300.0, 1000.0, 3000.0]))
@@ -13,7 +14,7 @@ SIZES, RATES = (it.ravel() for it in np.meshgrid([200, 400, 800, 1600, 3200], [3
 
 @pytest.fixture(autouse=True)
 def few_replicates(monkeypatch):
-    monkeypatch.setattr(limits, "REPLICATES", 200)
+    monkeypatch.setattr(fits, "REPLICATES", 200)
 
 
 def measured(values, error=0.003):
@@ -32,9 +33,10 @@ def test_finds_the_limit(limit):
     assert not fit.doubt
     assert fit.limit.low < limit < fit.limit.high
     assert fit.limit.high - fit.limit.low < 0.04
-    assert (fit.slower_than, fit.rate_dof, fit.large.dof) == (30.0, 18, 2)
+    assert (fit.rates.from_tau, fit.rates.dof, fit.large.dof) == (30.0, 18, 2)
     assert fit.at(800, 300.0) == pytest.approx(law(limit, 800, 300.0), abs=0.002)
-    assert f"χ² = {fit.rate_chi2:.1f} for 18 degrees" in str(fit)
+    assert f"χ² = {fit.rates.chi2:.1f} for 18 degrees" in str(fit)
+    assert fit.rates.exponent.low < 0.5 < fit.rates.exponent.high < fit.rates.exponent.low + 0.1
 
 
 def test_levels_are_what_slow_anneals_tend_to():
@@ -44,11 +46,37 @@ def test_levels_are_what_slow_anneals_tend_to():
         assert f"{level} (N = {n})" in str(fit)
 
 
+def test_intervals_hold_those_of_either_kind_of_errors():
+    """Of rates that are independent, and of rates that share theirs."""
+    found = measured(law(1.128), error=0.001)
+    fit = joint_limit(SIZES, RATES, found)
+    values, spread = np.array([half.value for half in found]), np.array([half.standard_error for half in found])
+    sizes, place = np.unique(SIZES, return_inverse=True)
+    rng = np.random.default_rng(1)
+    widths = []
+    for errors in (rng.normal(size=(400, values.size)), rng.normal(size=(400, sizes.size))[:, place]):
+        rows = np.vstack([values, values + spread * errors])
+        levels = fits.power_fits(place, RATES, rows, spread, joint.EXPONENTS).coefficients[:, :-1]
+        own = limits.extrapolated(sizes, levels, np.full(sizes.size, spread[0])).limit
+        widths.append(own.high - own.low)
+        assert fit.limit.low < own.low + 0.15 * widths[-1]  # ends of 400 draws, and of 200, are off by a twentieth
+        assert fit.limit.high > own.high - 0.15 * widths[-1]
+    assert fit.limit.high - fit.limit.low > 0.85 * max(widths)
+    assert max(widths) > 1.4 * min(widths)
+
+
+def test_chi2_of_the_limit_counts_levels_by_the_errors_of_their_size():
+    fit = joint_limit(SIZES, RATES, measured(law(1.128), error=0.003))
+    n, levels = np.array(list(fit.levels)), np.array([level.value for level in fit.levels.values()])
+    misses = levels - (fit.large.limit.value + fit.large.amplitude * n**-fit.large.exponent)
+    assert fit.large.chi2 == pytest.approx(np.sum(misses**2) / 0.003**2, rel=1e-3)  # 1.96 is rounded
+
+
 def test_what_the_rates_of_a_size_share_is_no_misfit():
     """Instances that are hard by chance, at all rates: a law in N would be doubted, that of the rates is not."""
     shared = np.random.default_rng(1).normal(0, 0.02, 5)[np.searchsorted([200, 400, 800, 1600, 3200], SIZES)]
     fit = joint_limit(SIZES, RATES, measured(law(1.128) + shared))
-    assert not fit.rate_doubt
+    assert not fit.rates.doubt
     assert "χ²" in fit.doubt
     for n, level in fit.levels.items():
         assert level.value == pytest.approx(law(1.128, n, np.inf) + shared[n == SIZES][0], abs=0.007)
@@ -62,26 +90,84 @@ def test_levels_are_no_surer_than_the_instances_that_rates_share():
 def test_rates_that_do_not_fit_are_left_out():
     values = law(1.128) + np.where(RATES == 30, 0.2 * (SIZES / 800) ** 0.5, 0)
     fit = joint_limit(SIZES, RATES, measured(values))
-    assert not fit.rate_doubt
-    assert (fit.slower_than, fit.rate_dof) == (100.0, 13)
+    assert not fit.rates.doubt
+    assert (fit.rates.from_tau, fit.rates.dof) == (100.0, 13)
 
 
 def test_another_law_is_in_doubt():
     values = law(1.128) + 0.05 * np.log(SIZES) * np.log(RATES) ** 0.5
     fit = joint_limit(SIZES, RATES, measured(values))
-    assert "χ²" in fit.rate_doubt
+    assert "χ²" in fit.rates.doubt
     assert np.isnan([fit.levels[800].low, fit.limit.low]).all()
-    assert fit.large.doubt == fit.rate_doubt
-    assert str(fit).startswith("none")
+    assert fit.large.doubt == fit.rates.doubt
+    assert str(fit).startswith("no law of rates: χ² = ")
 
 
-@pytest.mark.parametrize(("by_size", "error"), [(0.0, 0.003), (0.2, 0.003), (0.9, 0.05)])
+def test_levels_without_a_trend_have_a_limit():
+    fit = joint_limit(SIZES, RATES, measured(law(1.16, by_size=0.0), error=0.001))
+    assert (fit.large.amplitude, fit.large.dof, fit.doubt) == (0.0, 4, "")
+    assert 1.128 < fit.limit.low < 1.16 < fit.limit.high < 1.19
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_levels_cover_the_truth(shared):
+    """Of 40 draws at least 34 intervals, at 95 % nominal, whether or not rates share their errors."""
+    rng, place, covered = np.random.default_rng(2), np.unique(SIZES, return_inverse=True)[1], 0
+    for _ in range(40):
+        errors = rng.normal(size=5)[place] if shared else rng.normal(size=SIZES.size)
+        values = law(1.128) + 0.003 * errors
+        fit = joint_limit(SIZES, RATES, [Interval(it, it - 1.96 * 0.003, it + 1.96 * 0.003) for it in values])
+        covered += fit.levels[3200].low < law(1.128, 3200, np.inf) < fit.levels[3200].high
+    assert covered >= 34
+
+
+@pytest.mark.parametrize(("by_size", "error"), [(0.3, 0.001), (0.9, 0.006)])
 def test_too_little_to_tell(by_size, error):
     """An exponent that is not determined is no reason to leave rates out."""
     fit = joint_limit(SIZES, RATES, measured(law(1.128, by_size=by_size), error))
     assert "not determined" in fit.doubt
     assert np.isnan(fit.limit.low)
-    assert fit.slower_than == 30.0
+    assert fit.rates.from_tau == 30.0
+
+
+def towards(end, n=SIZES, tau=RATES):
+    return end + 0.2 * n**0.1 * tau**-0.3
+
+
+def test_the_rival_finds_its_law():
+    fit = ending_at_theory(1.128, SIZES, RATES, measured(towards(1.128)))
+    assert not fit.rates.doubt
+    assert fit.rates.exponent.low < 0.3 < fit.rates.exponent.high < fit.rates.exponent.low + 0.05
+    assert (fit.rates.from_tau, fit.rates.dof) == (30.0, 19)
+    assert fit.at(1600, 300.0) == pytest.approx(towards(1.128, 1600, 300.0), abs=0.003)
+    assert str(fit).startswith("a law that ends at 1.128 at every size fits the slow rates too (tau^-0.")
+
+
+def test_the_rival_is_in_doubt_where_slow_anneals_end_elsewhere():
+    fit = ending_at_theory(1.128, SIZES, RATES, measured(law(1.2)))
+    assert "at the end, 0.10, of the range tried" in fit.rates.doubt
+    assert "fits the slow rates too (tau^-0.10" in str(fit)  # by chi^2
+    fit = ending_at_theory(1.128, SIZES, RATES, measured(law(1.2), error=0.001))
+    assert "χ²" in fit.rates.doubt
+    assert fit.rates.from_tau == 300.0  # three rates are left
+    assert "at every size does not fit (tau^-0.10" in str(fit)
+
+
+def test_both_laws_fit_where_errors_are_large():
+    found = measured(towards(1.128), error=0.02)
+    assert not joint_limit(SIZES, RATES, found).rates.doubt
+    assert not ending_at_theory(1.128, SIZES, RATES, found).rates.doubt
+
+
+def test_cuts_compare_both_laws_on_the_same_rates():
+    found = measured(law(1.2))
+    every, slower, slowest = cuts(1.128, SIZES, RATES, found)
+    assert [it.from_tau for it in (every, slower, slowest)] == [30.0, 100.0, 300.0]
+    own, rival = joint_limit(SIZES, RATES, found), ending_at_theory(1.128, SIZES, RATES, found)
+    assert every.levels == pytest.approx((own.rates.chi2, own.rates.dof, own.rates.exponent.value))
+    assert slowest.rival == pytest.approx((rival.rates.chi2, rival.rates.dof, rival.rates.exponent.value))
+    assert every.rival[0] > 10 * every.levels[0]  # the rival is wrong, and all rates show it
+    assert str(slower).startswith(f"from 100 on {slower.levels[0]:.1f} for {slower.levels[1]} (tau^-")
 
 
 def test_too_few():
@@ -89,5 +175,6 @@ def test_too_few():
     assert joint_limit(SIZES[one_size], RATES[one_size], measured(law(1.1)[one_size])) is None
     unknown = [Interval(np.nan, 1.0, np.inf)] * SIZES.size
     assert joint_limit(SIZES, RATES, unknown) is None
+    assert ending_at_theory(1.128, SIZES, RATES, unknown) is None
     with pytest.raises(InputError, match="each curve"):
         joint_limit(SIZES, RATES[1:], unknown)

@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from phaselect import InputError
 from phaselect.base.tables import Table, load_table
 from phaselect.cli.main import main
+from phaselect.experiments import fits, limits
 from phaselect.experiments.grid import all_tasks, preset
 from phaselect.experiments.runs import _row, failed
 from phaselect.experiments.store import Store
-from phaselect.figures.gallery import Studio, missing_runs
+from phaselect.figures.gallery import Studio, draw, missing_runs
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 PRESETS = {"success_langevin": "langevin", "hard_phase": "hard_phase", "rate_and_size": "rate_and_size"}
@@ -45,6 +46,13 @@ def ordered(table):
     return table.take(np.argsort(texts))
 
 
+@pytest.fixture
+def few_replicates(monkeypatch):
+    for module in (fits, limits):
+        monkeypatch.setattr(module, "REPLICATES", 50)
+
+
+@pytest.mark.usefixtures("few_replicates")
 @pytest.mark.parametrize("name", PRESETS)
 def test_two_halves_make_a_whole(name, tmp_path):
     """The second half has some runs of the first one too: they count once."""
@@ -67,7 +75,7 @@ def without_outcomes(table, also=()):
     return Table({name: it for name, it in table.items() if name not in ("outcomes", *also)}, table.provenance)
 
 
-def test_curves_of_tables_that_do_not_name_instances_are_kept_whole(tmp_path):
+def test_points_of_tables_that_do_not_name_instances_are_kept_whole(tmp_path):
     """Unless the store has as many runs: N = 100 comes from the table, N = 200 from the store."""
     tasks = all_tasks(preset("langevin", "small"))
     small, large = ([task for task in tasks if task.n == n] for n in (100, 200))
@@ -84,17 +92,66 @@ def test_curves_of_tables_that_do_not_name_instances_are_kept_whole(tmp_path):
     assert_same(ordered(only), ordered(joined))
 
 
+def test_a_point_more_of_a_curve_that_does_not_name_instances(tmp_path):
+    """A middle alpha comes from the store, the others stay as they are, and thresholds are those of all."""
+    tasks = all_tasks(preset("langevin", "small"))
+    middle = sorted({task.alpha for task in tasks})[2]
+    before, news = ([task for task in tasks if (task.alpha == middle) == new] for new in (False, True))
+    whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("success_langevin")
+    earlier = without_outcomes(
+        Studio(store=store_of(tmp_path / "old.db", before), stored=True).table("success_langevin")
+    )
+    joined = Studio(store=store_of(tmp_path / "new.db", news), stored=True, onto=earlier).table("success_langevin")
+    assert joined.provenance["runs"] == whole.provenance["runs"]
+    assert_same(*(ordered(without_outcomes(table.where(kind="share"))) for table in (joined, whole)))
+    named = joined.where(kind="share")
+    assert set(named["alpha"][named["outcomes"] != ""]) == {middle}
+    half, other = (table.where(kind="threshold") for table in (joined, whole))
+    np.testing.assert_allclose(half["value"], other["value"])
+    for line in draw("success_langevin", joined).axes[0].get_lines():
+        assert np.all(np.diff(line.get_xdata()) >= 0)
+
+
+def test_the_store_is_believed_where_it_has_as_many_runs(tmp_path):
+    tasks = all_tasks(preset("langevin", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks), stored=True)
+    joined = Studio(store=studio.store, stored=True, onto=without_outcomes(studio.table("success_langevin")))
+    assert all(joined.table("success_langevin").where(kind="share")["outcomes"] != "")
+
+
+def test_points_that_all_crashed_are_not_lost(tmp_path):
+    """Nor counted as failures: their share is not known."""
+    for name, preset_name in (("success_langevin", "langevin"), ("patience", "patience")):
+        tasks = all_tasks(preset(preset_name, "small"))
+        lost = [task for task in tasks if task.alpha == tasks[0].alpha]
+        path = store_of(tmp_path / f"{name}.db", [task for task in tasks if task not in lost])
+        with Store(path) as store:
+            store.add([failed(task, RuntimeError("lost")) for task in lost])
+        earlier = without_outcomes(Studio(store=path, stored=True).table(name))
+        rest = store_of(tmp_path / f"{name}-rest.db", [task for task in tasks if task not in lost][:1])
+        joined = Studio(store=rest, stored=True, onto=earlier).table(name)
+        assert joined.provenance["runs"].endswith(f"{len(lost)} crashed")
+        gone = joined.where(kind="share", trials=0)
+        assert gone["crashed"].sum() == len(lost)
+        assert np.isnan(gone["value"]).all()
+        draw(name, joined)
+
+
+@pytest.mark.usefixtures("few_replicates")
 @pytest.mark.parametrize("name", ["success_sa", "success_amp", "success_langevin", "rate_and_size"])
 def test_committed_tables_can_be_gone_on_from(name, tmp_path):
-    """A store with a few runs changes nothing: their curves have more in the table."""
+    """A store with a few runs changes nothing: their points have more in the table.
+
+    Intervals, and limits, which follow from them, are those of more replicates there.
+    """
     earlier = load_table(TABLES / f"{name}.csv")
     tasks = all_tasks(preset(PRESETS.get(name, name.removeprefix("success_")), "paper"))
     few = store_of(tmp_path / "few.db", tasks[:3])
     joined = Studio("paper", few, stored=True, onto=earlier).table(name)
-    assert missing_runs(joined.provenance) == missing_runs(earlier.provenance)
-    for kind in ("share", "threshold", "limit"):
+    assert missing_runs(joined) == missing_runs(earlier) == ""
+    for kind in ("share", "threshold"):
         one, two = (np.sort(table.where(kind=kind)["value"]) for table in (earlier, joined))
-        np.testing.assert_allclose(one, two, rtol=5e-5 if kind == "limit" else 1e-5)  # of thresholds with six digits
+        np.testing.assert_allclose(one, two, rtol=1e-5)
     assert "onto" in joined.provenance
 
 
@@ -147,8 +204,11 @@ def test_what_cannot_be_gone_on_from(tmp_path):
         damaged = Table({name: it for name, it in table.items() if name != column}, table.provenance)
         with pytest.raises(InputError, match=f"damaged, it has no column {column}"):
             onto(damaged)
-    with pytest.raises(InputError, match="damaged, it has lines twice"):
+    with pytest.raises(InputError, match="damaged, it has the same line twice"):
         onto(Table(table.take(np.r_[0, : len(table)]).columns, table.provenance))
+    again = table.take(np.r_[np.flatnonzero(table["kind"] == "share")[0], : len(table)])
+    with pytest.raises(InputError, match="damaged, it has a point twice"):
+        onto(Table(again.columns | {"seconds": np.r_[99.0, table["seconds"]]}, table.provenance))
     for column in ("trials", "successes", "crashed"):
         with pytest.raises(InputError, match="damaged, outcomes and counts of its shares disagree"):
             onto(Table(table.columns | {column: table[column] + 1}, table.provenance))
@@ -161,8 +221,40 @@ def test_what_cannot_be_gone_on_from(tmp_path):
     with pytest.raises(InputError, match="damaged, it has no line # date:"):
         onto(Table(table.columns, {name: it for name, it in table.provenance.items() if name != "date"}))
     other = np.where(table["kind"] == "share", np.char.add(table["plan"], "-of-old"), table["plan"])
-    with pytest.raises(InputError, match=r"other settings than those of today, plan-.*-of-old"):
+    with pytest.raises(InputError, match=r"settings that today's preset has not: plan-.*-of-old"):
         onto(Table(table.columns | {"plan": other}, table.provenance))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_options_that_are_not_those_of_the_plan(named, tmp_path):
+    """Fast and slow exchanged would be another figure."""
+    tasks = all_tasks(preset("langevin", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks), stored=True)
+    table = studio.table("success_langevin")
+    table = table if named else without_outcomes(table)
+    exchanged = np.where(table["eps"] == 0.1, 0.01, 0.1)
+    with pytest.raises(InputError, match="damaged, eps of its shares is not that of their plans"):
+        onto_table(studio, table, eps=exchanged)
+    with pytest.raises(InputError, match="damaged, it has counts that are not whole"):
+        onto_table(studio, table, trials=table["trials"] + 0.5)
+    with pytest.raises(InputError, match="times without numbers"):
+        onto_table(studio, table, seconds=np.full(len(table), "x"))
+
+
+def test_shares_follow_from_their_counts(tmp_path):
+    tasks = all_tasks(preset("langevin", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks[:1]), stored=True)
+    whole = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("success_langevin")
+    table = without_outcomes(whole)
+    share = table["kind"] == "share"
+    wrong = {name: np.where(share, 0.3, table[name]) for name in ("value", "low", "high")}
+    found = onto_table(studio, table, **wrong)
+    assert_same(*(ordered(without_outcomes(it)) for it in (found, whole)))
+
+
+def onto_table(studio, table, **columns):
+    spoilt = Table(table.columns | columns, table.provenance)
+    return Studio(store=studio.store, stored=True, onto=spoilt).table("success_langevin")
 
 
 def test_runs_that_nobody_asked_for(tmp_path):
@@ -171,7 +263,7 @@ def test_runs_that_nobody_asked_for(tmp_path):
     studio = Studio(store=store_of(tmp_path / "runs.db", tasks), stored=True)
     table = without_outcomes(studio.table("success_langevin"))
     wrong = {"n": table["n"] + 7, "trials": 60, "successes": 7, "crashed": -1}
-    said = ("6 runs at langevin .*107", "60 runs at .*preset has 6", "no runs can be", "no runs can be")
+    said = ("6 runs at langevin .*107", "60 runs at .*preset plans 6", "runs that cannot be", "runs that cannot be")
     for (column, cell), match in zip(wrong.items(), said, strict=True):
         spoilt = table.columns | {column: np.where(table["kind"] == "share", cell, table[column])}
         with pytest.raises(InputError, match=match):

@@ -18,7 +18,7 @@ from phaselect.experiments.grid import Grid
 from phaselect.experiments.sweep import run_sweep
 from phaselect.figures import gallery
 from phaselect.figures.context import Context
-from phaselect.figures.gallery import FIGURES, Studio, draw, figure_module
+from phaselect.figures.gallery import FIGURES, Studio, draw, figure_module, write
 from phaselect.figures.solvers import on_common_instances
 from phaselect.figures.success_curves import analyse
 from phaselect.solvers.registry import OPTIONS
@@ -64,7 +64,7 @@ def test_success_figure_counts_what_the_store_has(swept):
 
 def test_success_figure_draws_every_size(swept):
     figure = draw("success_amp", swept)
-    fast, slow, thresholds = figure.axes
+    fast, slow, thresholds, _ = figure.axes
     titles = [panel.get_title(loc="left") for panel in (fast, slow)]
     assert all(f"$\\epsilon = {eps}$" in title for eps, title in zip((0.2, 0.1), titles, strict=True))
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -139,12 +139,17 @@ def test_trajectories_meet_the_theory(monkeypatch):
     monkeypatch.setattr(trajectories, "AMP_ALPHAS", (1.4,))
     monkeypatch.setattr(trajectories, "SA_ALPHAS", (1.4,))
     table = Table(trajectories.compute(Context("small", None)))
-    assert set(table.values("source")) == {"amp", "mean of amp", "sa", "state evolution", "branch"}
+    assert set(table.values("source")) == {"amp", "mean of amp", "sa", "mean of sa", "state evolution", "branch"}
     mean, runs = table.where(source="mean of amp"), table.where(source="amp")
     assert len(runs.values("seed")) == 2
     assert mean["m"][-1] == pytest.approx(1, abs=1e-3)
     assert 0 < mean["m_error"].max() < 0.3
     theory = table.where(source="branch")
+    mean = table.where(source="mean of sa")
+    assert mean["runs"].tolist() == [4] * len(mean)
+    hot, predicted = mean["mu"] < 1.0, np.interp(mean["mu"], theory["mu"], theory["mse_y"])
+    assert abs(np.mean(mean["mse_y"][hot] / predicted[hot]) - 1) < 0.05
+    assert (mean["log_mse_y_error"] > 0).all()
     for seed in (0, 1):
         run = table.where(source="sa", seed=seed)
         predicted = np.interp(run["mu"], theory["mu"], theory["mse_y"])  # a trace is thinned at this size
@@ -295,3 +300,16 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     done = run(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
+
+
+def test_a_damaged_table_gets_one_line_and_no_picture(tmp_path):
+    table, other = (load_table(TABLES / f"{name}.csv") for name in ("success_sa", "trajectories"))
+    words = np.char.add(table["crashed"].astype(str), "abc")
+    with pytest.raises(InputError, match="this table of figure success_sa is damaged or incomplete"):
+        draw("success_sa", Table(table.columns | {"crashed": words}, table.provenance))
+    without_anneals = draw(
+        "trajectories", Table(other.take(other["mse_y"] != other["mse_y"]).columns, other.provenance)
+    )
+    with pytest.raises(InputError, match="this table of figure trajectories is damaged or incomplete"):
+        write("trajectories", without_anneals, tmp_path / "figure.png")
+    assert list(tmp_path.iterdir()) == []

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from phaselect.base.tables import load_table
+from phaselect.base.style import between
+from phaselect.base.tables import Table, load_table
 from phaselect.experiments.lattice_bits import rows_for, unknowns_at
 from phaselect.figures import hard_phase
 
@@ -24,3 +26,53 @@ def test_a_bar_for_each_alpha_at_that_size():
         line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "|" and len(line.get_xdata())
     )
     assert bars == pytest.approx([unknowns_at(alpha, 52, 0.030) for alpha in (1.04, 1.06, 1.08, 1.1, 1.12)])
+
+
+def test_the_line_through_the_rates_ends_where_they_vanish():
+    table = load_table(TABLES / "hard_phase.csv")
+    end, rates = table.where(kind="vanishing"), table.where(kind="exponential", doubt="")
+    (line,) = (it for it in hard_phase.draw(table).axes[1].get_lines() if str(it.get_label()).startswith("line from"))
+    assert (line.get_xdata()[1], line.get_ydata()[1]) == (end["value"][0], 0.0)
+    near = rates.take(rates["alpha"] >= end["alpha"][0])
+    on_the_line = np.interp(near["alpha"], line.get_xdata(), line.get_ydata())
+    assert len(near) > 2
+    assert ((near["low"] < on_the_line) & (on_the_line < near["high"])).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "doubt", "said"),
+    [("exponential", "few", "no rate is known yet"), ("vanishing", "no decrease", "no line through the rates: no")],
+)
+def test_what_is_in_doubt_is_said_and_not_drawn(kind, doubt, said):
+    table = load_table(TABLES / "hard_phase.csv")
+    unsure = np.where(table["kind"] == kind, doubt, table["doubt"])
+    axes = hard_phase.draw(Table(table.columns | {"doubt": unsure}, table.provenance)).axes[1]
+    words = [*axes.get_legend_handles_labels()[1], *(text.get_text() for text in axes.texts)]
+    assert any(word.startswith(said) for word in words)
+    assert not any(word.startswith("line from") for word in words) or kind == "exponential"
+
+
+def test_hollow_are_points_beyond_all_copies_tried_and_lines_are_the_fits():
+    table = load_table(TABLES / "hard_phase.csv")
+    axes = hard_phase.draw(table).axes[0]
+    points = [bars[0] for bars in axes.containers]
+    found = {True: [], False: []}
+    for line in points:
+        found[line.get_markerfacecolor() == "white"] += line.get_ydata().tolist()
+    copies = table.where(kind="copies")
+    known = copies.take(np.isfinite(copies["value"]))
+    most = [
+        table.where(kind="share", alpha=alpha, n=n)["replicas"].max()
+        for alpha, n in zip(known["alpha"], known["n"], strict=True)
+    ]
+    wanted = np.exp2(known["value"])
+    assert sorted(found[True]) == pytest.approx(sorted(wanted[wanted > most]))
+    assert len(found[True]) > 0
+    assert set(np.round(wanted[wanted <= most], 6)) <= set(np.round(found[False], 6))
+    fits = table.where(kind="exponential", doubt="")
+    lines = [line for line in axes.get_lines() if len(line.get_xdata()) == 50]
+    assert len(lines) == len(fits) == 5
+    for place, (line, level, rate) in enumerate(zip(lines, fits["amplitude"], fits["value"], strict=True)):
+        n = line.get_xdata() - hard_phase.SPREAD * between(place, 5)  # moved as its points are
+        assert (n[0], n[-1]) == pytest.approx((50, 400))
+        assert line.get_ydata() == pytest.approx(np.exp2(level + rate * n))

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from phaselect.base.tables import Table
+from phaselect.experiments.limits import intervals
 from phaselect.figures import patience
 from phaselect.figures.context import Context
 
@@ -34,9 +35,11 @@ def test_a_run_counts_from_when_it_was_recovered():
     found = table(rows([2048, 4096, 150_000, 0, -1]))
     at = found["iterations"]
     assert (at[0], at[-1]) == (patience.FIRST, 200_000)
-    assert found["successes"].tolist() == [1 + int(t >= 4096) + int(t >= 150_000) for t in at]
+    assert 4096 <= at[1] < 1.3 * 4096
+    assert 150_000 <= at[2] < 200_000
+    assert found["successes"].tolist() == [1, 2, 3, 3]
     assert (found["trials"][0], found["crashed"][0]) == (4, 1)
-    assert found["kind"].tolist() == ["within"] * (len(at) - 1) + ["share"]
+    assert found["kind"].tolist() == ["within"] * 3 + ["share"]
     interval = binomtest(3, 4).proportion_ci(method="wilson")
     assert (found["low"][-1], found["high"][-1]) == pytest.approx(interval)
 
@@ -49,17 +52,38 @@ def counted(n, alpha, early, late, runs=100):
 def test_thresholds():
     """Half of 100 runs at 1.15: by symmetry, where shares are 10, 50 and 90."""
     found = table(*(counted(400, alpha, *hits) for alpha, hits in ((1.1, (0, 10)), (1.15, (10, 40)), (1.2, (50, 40)))))
-    half = patience.thresholds(found.where(kind="share"))[400]
+    (half,) = intervals(patience.judged(found.where(kind="share")).where(kind="threshold", n=400))
     assert half.value == pytest.approx(1.15, abs=1e-3)
     assert half.low < 1.15 < half.high < half.low + 0.02
 
 
-def test_a_panel_for_each_size_and_a_line_for_each_alpha():
-    figure = patience.draw(table(rows([2048]), rows([0]), rows([4096], n=200), rows([0], n=200, alpha=1.1)))
-    assert len(figure.axes) == 3
-    assert all("$N = " in axes.get_title("left") for axes in figure.axes[:-1])
-    lines = [line.get_label() for line in figure.axes[1].get_lines()]
-    assert [label for label in lines if "alpha" in label] == [r"$\alpha = 1.2$", r"$\alpha = 1.1$"]
+def test_a_panel_for_each_rate_and_size_and_a_line_for_each_alpha():
+    """But for the alpha at which nearly all are recovered at once."""
+    figure = patience.draw(
+        table(rows([0, 4096]), rows([2048], alpha=1.3), rows([0], n=200), rows([0], n=200, alpha=1.1))
+    )
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert [title[4:].split("$")[1] for title in titles] == [r"\mu\lambda = 1", r"\mu\lambda = 1", "N = 100", "N = 200"]
+    assert [[text.get_text() for text in axes.texts] for axes in figure.axes[2:]] == [["1.2"], ["1.2", "1.1"]]
+
+
+def test_few_lines_in_a_panel():
+    """Each with a colour of its own, and beside it, in that colour, its alpha."""
+    figure = patience.draw(table(*(rows([0], alpha=1.1 + place / 100) for place in range(9))))
+    texts = figure.axes[-1].texts
+    assert [text.get_text() for text in texts] == ["1.1", "1.12", "1.14", "1.16", "1.18"]
+    lines = [line for line in figure.axes[-1].get_lines() if line.get_drawstyle() != "default"]
+    assert [line.get_color() for line in lines] == [text.get_color() for text in texts]
+    assert len({text.get_color() for text in texts}) == 5
+
+
+def test_three_sizes_against_iterations():
+    assert [patience.some(sizes) for sizes in ([1], [1, 2], [1, 2, 3], [1, 2, 3, 4, 5, 6])] == [
+        [1],
+        [1, 2],
+        [1, 2, 3],
+        [1, 4, 6],
+    ]
 
 
 def test_slow_runs_have_thresholds_of_their_own():
@@ -72,8 +96,21 @@ def test_slow_runs_have_thresholds_of_their_own():
         )
     )
     figure = patience.draw(found)
-    assert len(figure.axes) == 2
-    shown = {bars.get_label(): bars[0].get_ydata()[0] for bars in figure.axes[-1].containers}
-    assert shown == pytest.approx(
-        {r"$\alpha_{50}$, $\epsilon = 0.1$": 1.15, r"$\alpha_{50}$, $\epsilon = 0.01$": 1.1}, abs=1e-3
-    )
+    assert len(figure.axes) == 4
+    shown = {bars.get_label(): bars[0].get_ydata()[0] for bars in figure.axes[2].containers}
+    words = ("message passing, $\\epsilon = 0.1$, 100 instances", "message passing, $\\epsilon = 0.01$, 100 instances")
+    assert shown == pytest.approx(dict(zip(words, (1.15, 1.1), strict=True)), abs=1e-3)
+
+
+def test_a_run_counts_with_its_last_iteration():
+    one = Table(rows([4000]))
+    at = np.array([2500.0, 3999.0, 4000.0, 4001.0])
+    assert patience.recovered_within(one, at)["successes"].tolist() == [0, 0, 1, 1]
+
+
+def test_only_rises_are_told_at_each_point():
+    """What a step says where it begins is not said again; the next point begins anew, with as many or not."""
+    found = table(rows([0, 0]), rows([2048, 0], alpha=1.3), rows([2048, 0], alpha=1.4))
+    assert found["successes"].tolist() == [0, 0, 1, 1, 1, 1]
+    assert found["alpha"].tolist() == [1.2, 1.2, 1.3, 1.3, 1.4, 1.4]
+    assert found["kind"].tolist() == ["within", "share"] * 3

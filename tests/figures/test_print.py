@@ -1,5 +1,6 @@
 """Every figure as it is printed from its committed table: what is drawn can be read, and says what it lacks."""
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -11,8 +12,9 @@ from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from phaselect.base.style import COLUMN, GREY, panels
+from phaselect.base.style import COLUMN, RED, panels
 from phaselect.base.tables import load_table
+from phaselect.experiments.grid import all_tasks, preset
 from phaselect.figures.gallery import FIGURES, draw, missing_runs
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
@@ -55,7 +57,7 @@ def outlines(axes):
 def hidden(figure):
     """Panels in which a legend or a word lies over something that is shown."""
     boxes = [found.get_window_extent() for found in figure.findobj(Legend)]
-    boxes += [text.get_window_extent() for panel in figure.axes for text in panel.texts]
+    boxes += [Text.get_window_extent(text) for panel in figure.axes for text in panel.texts]  # without its arrow
     places = [(panel, Bbox.intersection(box, panel.bbox)) for panel in figure.axes for box in boxes]
     return [
         panel.get_title(loc="left")
@@ -93,9 +95,7 @@ def test_what_a_legend_hides_is_noticed(mark):
 
 
 def remarks(figure):
-    return [
-        text.get_text() for text in figure.findobj(Text) if text.get_color() == GREY and "runs of" in text.get_text()
-    ]
+    return [text.get_text() for text in figure.findobj(Text) if text.get_color() == RED and " runs" in text.get_text()]
 
 
 def test_a_partial_store_says_so_in_the_picture():
@@ -112,4 +112,24 @@ def test_a_partial_store_says_so_in_the_picture():
         ),
     ):
         assert remarks(draw("population", replace(table, provenance=table.provenance | {"runs": runs}))) == said
-    assert missing_runs({"figure": "complexity"}) == ""
+    assert missing_runs(table_of("complexity")) == ""
+
+
+def test_a_table_that_lost_rows_says_so_in_the_picture():
+    table = table_of("success_langevin")
+    shares = table.where(kind="share")
+    lost = table.take((table["kind"] != "share") | (table["n"] != shares["n"].max()))
+    left = shares["trials"].sum() - shares.where(n=shares["n"].max())["trials"].sum()
+    assert remarks(draw("success_langevin", lost)) == [f"this table holds {left:.0f} of its 15000 runs"]
+    unknown = replace(table, provenance={})
+    assert remarks(draw("success_langevin", unknown)) == [
+        "this table holds 15000 runs and does not say how many were planned"
+    ]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_table_says_how_many_runs_are_planned_today(name):
+    """A preset that has grown leaves no table behind that calls itself whole."""
+    provenance = table_of(name).provenance
+    for planned, of in re.findall(r"\d+ of the (\d+) of preset ([^\s,;]+)", provenance.get("runs", "")):
+        assert int(planned) == len(all_tasks(preset(of, "paper")))

@@ -7,13 +7,13 @@ import pytest
 from scipy.special import expit
 
 from phaselect.experiments import copies_needed
+from phaselect.experiments import fits as fits_of_laws
 from phaselect.experiments import limits as limits_of_curves
 from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.grid import preset
-from phaselect.figures.rate_and_size import NO_RATES
-from phaselect.report.annealing_claims import hard_below_bayes
+from phaselect.report.annealing_claims import annealing_limit, hard_below_bayes
 from phaselect.report.ledger import Conclusion
-from tests.report.handmade import BETTER, NAN, SAME, sa, share, sweep, table
+from tests.report.handmade import BETTER, NAN, SAME, half, joint, sa, share, sweep, table
 
 HOLDS, CORRECTED, FAILS, OPEN = Conclusion
 
@@ -23,8 +23,13 @@ def recovery(alpha):
     return {"regularisation": table(lams)}
 
 
-def unregularised(fast, slow, alpha=1.58):
-    return sa(*sweep("sa", [fast], [slow], [400], product=0.0)) | recovery(alpha)
+def unregularised(fast, slow, alpha=1.58, slowest=1.75):
+    """slowest: alpha_50 of the slowest anneals at the larger of two sizes."""
+    faster, slower, larger = (
+        half("sa-rate", n, NAN, value, product=0.0) for n, value in ((400, 2.5), (400, 1.6), (800, slowest))
+    )
+    rates = {"rate_and_size": table(faster | {"tau": 100.0}, slower | {"tau": 30_000.0}, larger | {"tau": 30_000.0})}
+    return sa(*sweep("sa", [fast], [slow], [400], product=0.0)) | rates | recovery(alpha)
 
 
 def fixed(hits, fast, slow, alpha=1.13):
@@ -32,32 +37,21 @@ def fixed(hits, fast, slow, alpha=1.13):
     return sa(*rows, *(share("sa-fixed", eps, hits, 20) for eps in (0.1, 0.01))) | recovery(alpha)
 
 
-def joint(product, limit=None, doubt="", width=0.02):
-    """Of large instances and slow anneals."""
-    theory = {"kind": "theory", "n": 0, "product": product, "value": 1.584, "low": NAN, "high": NAN, "doubt": ""}
-    numbers = NO_RATES | dict.fromkeys(("chi2", "dof", "amplitude", "exponent"), 1.0)
-    found = theory | {"kind": "joint", "value": limit, "doubt": doubt}
-    bounds = {} if limit is None else {"low": limit - width / 2, "high": limit + width / 2}
-    level = found | {"kind": "slow", "n": 3200}
-    rows = [theory | numbers] + ([] if limit is None else [row | bounds | numbers for row in (found, level)])
-    return {"rate_and_size": table(*rows)}
-
-
-def annealing(fast, slow, limit=None, doubt="", width=0.02):
+def annealing(fast, slow, limit=None, **more):
     """With a limit of large instances and slow anneals."""
-    return sa(*sweep("sa", fast, slow)) | joint(1.0, limit, doubt, width)
+    return sa(*sweep("sa", fast, slow)) | joint(1.0, limit, **more)
 
 
-def hard(*growths, end=None):
-    """At each alpha: its rate, what is in doubt of the exponential and of the power, and how much better the former."""
+def hard(*rates, exponential="", power="", gain=20, end=None):
+    """At each alpha its rate and what is in doubt of it; of each law at all of them, and how much better one is."""
     blank = {"n": 0, "chi2": 1.0, "dof": 2, "doubt": "", "low": NAN, "high": NAN, "value": NAN, "alpha": NAN}
     rows = []
-    for alpha, rate, exponential, power, gain in growths:
+    for alpha, rate, doubt in rates:
         bounds = {"value": rate, "low": rate - 0.01, "high": rate + 0.01}
-        rows.append(blank | {"kind": "copies", "alpha": alpha})
-        rows.append(blank | {"kind": "exponential", "alpha": alpha, "doubt": exponential} | bounds)
-        rows.append(blank | {"kind": "power", "alpha": alpha, "doubt": power} | bounds)
-        rows.append(blank | {"kind": "gain", "alpha": alpha, "value": gain, "low": gain - 5, "high": gain + 5})
+        rows.append(blank | {"kind": "exponential", "alpha": alpha, "doubt": doubt} | bounds)
+    rows.append(blank | {"kind": "exponential together", "doubt": exponential})
+    rows.append(blank | {"kind": "power together", "doubt": power})
+    rows.append(blank | {"kind": "gain", "value": gain, "low": gain - 5, "high": gain + 5})
     rows += [] if end is None else [blank | {"kind": "vanishing", "value": end, "low": end, "high": end}]
     return {"hard_phase": table(*rows)}
 
@@ -92,18 +86,40 @@ def power(n, alpha):
     ],
 )
 def test_the_preset_tells_how_copies_grow(monkeypatch, middle, instances, conclusion):
-    for module in (copies_needed, limits_of_curves):
+    for module in (copies_needed, fits_of_laws, limits_of_curves):
         monkeypatch.setattr(module, "REPLICATES", 100)
     finding = hard_below_bayes(simulated(middle, instances))
     assert finding.conclusion is conclusion, finding.measured
+
+
+@pytest.mark.parametrize(("exponential", "power", "said"), [("bad", "bad", True), ("bad", "", False), ("", "", False)])
+def test_a_correction_says_why(exponential, power, said):
+    finding = hard_below_bayes(hard((1.06, 0.1, ""), exponential=exponential, power=power))
+    assert ("neither fits at the 5 % level" in finding.measured) == said
+
+
+@pytest.mark.parametrize(("end", "side"), [(1.10, "below"), (1.128, "around"), (1.15, "above")])
+def test_where_rates_vanish_is_told(end, side):
+    finding = hard_below_bayes(hard((1.06, 0.1, ""), (1.1, 0.03, ""), end=end))
+    assert f"{side} the Bayes-optimal 1.128;" in finding.measured
+
+
+@pytest.mark.parametrize(("values", "said"), [((1.6, 1.7), ", rising with N"), ((1.7, 1.6), ", falling with N")])
+def test_what_thresholds_do_with_the_size_is_told(values, said):
+    rows = (half("sa-rate", n, NAN, value, product=0.0) for n, value in zip((200, 400), values, strict=True))
+    words, _ = annealing_limit(table(*(row | {"tau": 30_000.0} for row in rows)), 0.0, 1.584)
+    assert said in words
 
 
 CASES = {
     "unregularised_needs_more": [
         (unregularised(1.85, 1.8), HOLDS),
         (unregularised(1.85, 1.65), CORRECTED),
+        (unregularised(1.85, 1.8, slowest=1.65), CORRECTED),
+        (unregularised(1.85, 1.8, slowest=1.5), FAILS),
         (unregularised(1.6, 1.5), FAILS),
         (unregularised(1.85, 1.7), OPEN),
+        (unregularised(1.85, 1.8, slowest=1.7), OPEN),
         (unregularised(1.85, 1.8, NAN), OPEN),
     ],
     "fixed_regulariser_fails": [
@@ -124,11 +140,12 @@ CASES = {
     "annealing_approaches_bayes": [
         (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13), HOLDS),
         (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.17), CORRECTED),
-        (annealing(BETTER[0], (1.14, 1.15, 1.19), 1.13), CORRECTED),
         (annealing((1.2, 1.21, 1.24), (1.2, 1.21, 1.24), 1.3), FAILS),
         (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, width=0.1), OPEN),
         (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, doubt="bad"), OPEN),
         (annealing(BETTER[0], (1.2, 1.16, 1.14)), OPEN),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.13, rival_chi2=1.0), HOLDS),
+        (annealing(BETTER[0], (1.2, 1.16, 1.14), 1.17, rival_chi2=1.0), OPEN),
     ],
     "unregularised_reaches_theory": [
         (joint(0.0, 1.58), HOLDS),
@@ -136,18 +153,22 @@ CASES = {
         (joint(0.0, 1.58, width=0.1), OPEN),
         (joint(0.0, 1.58, doubt="bad"), OPEN),
         (joint(0.0), OPEN),
+        (joint(0.0, 1.68, rival_chi2=1.0), OPEN),
     ],
     "hard_below_bayes": [
-        (hard((1.06, 0.1, "", "bad", 20), (1.1, 0.03, "", "", 20), end=1.12), HOLDS),
-        (hard((1.06, 0.1, "", "", 20), (1.08, 0.1, "", "", 20), (1.1, 0.03, "", "", 0)), HOLDS),
-        (hard((1.06, 0.1, "", "bad", 20), (1.1, 0.03, "bad", "", -20)), FAILS),
-        (hard((1.06, 0.1, "", "bad", 20), (1.1, -0.03, "", "", 0)), FAILS),
-        (hard((1.06, 0.1, "", "", 0), (1.1, 0.03, "", "bad", 20)), OPEN),
-        (hard((1.06, 0.1, "", "", 0), (1.1, 0.03, "", "", -20)), OPEN),
-        (hard((1.06, 0.1, "bad", "bad", 20)), OPEN),
-        (hard((1.06, 0.1, "bad", "bad", -20)), OPEN),
-        (hard((1.06, 0.005, "", "bad", 20)), OPEN),
-        (hard((1.14, 0.1, "bad", "", -20)), OPEN),  # above the threshold nothing is claimed
+        (hard((1.06, 0.1, ""), (1.1, 0.03, ""), power="bad", end=1.12), HOLDS),
+        (hard((1.06, 0.1, ""), (1.08, 0.1, ""), (1.1, 0.03, "bad")), HOLDS),
+        (hard((1.06, 0.1, ""), (1.1, 0.03, ""), exponential="bad", gain=-20), FAILS),
+        (hard((1.06, 0.1, ""), (1.1, -0.03, ""), power="bad"), FAILS),  # at 1.1 they do not grow
+        (hard((1.06, 0.1, ""), (1.1, 0.03, ""), power="bad", gain=0), OPEN),
+        (hard((1.06, 0.1, ""), (1.1, 0.03, ""), gain=-2), OPEN),
+        (hard((1.06, 0.1, ""), (1.1, 0.03, ""), power="fewer than 10 instances", gain=-20), OPEN),
+        (hard((1.06, 0.1, "bad"), (1.1, 0.03, ""), power="bad"), OPEN),
+        (hard((1.06, 0.1, ""), exponential="bad", power="bad"), CORRECTED),
+        (hard((1.06, 0.1, ""), exponential="fewer than 10 instances", power="bad"), OPEN),
+        (hard((1.06, 0.1, ""), exponential="bad", power="bad", gain=-20), FAILS),
+        (hard((1.06, 0.005, ""), power="bad"), OPEN),
+        (hard((1.14, 0.1, ""), power="bad"), OPEN),  # above the threshold nothing is claimed
     ],
     "hundred_steps": [
         (sa(*sweep("sa", *BETTER), *sweep("sa-proposals", *BETTER)), HOLDS),

@@ -28,15 +28,20 @@ def landscape(added=0, removed=90, zero_loss=(1, 1, 1), least=1, nearest=1e-6, e
 def thresholds(figure, *searches, stuck=()):
     """alpha_50 of searches, given by name, N and interval; overlaps where descent is stuck, by alpha."""
     rows = [
-        {"kind": "threshold", "solver": name, "n": n, "alpha": math.nan, "value": (low + high) / 2, "low": low}
-        | {"high": high}
+        {"kind": "threshold", "solver": name, "n": n, "trials": 24, "alpha": math.nan, "value": (low + high) / 2}
+        | {"low": low, "high": high}
         for name, n, low, high in searches
     ]
     rows += [
-        {"kind": "stuck", "solver": "descent", "n": 100, "alpha": alpha, "value": value, "low": value, "high": value}
+        {"kind": "stuck", "solver": "descent", "n": 100, "trials": 24, "alpha": alpha}
+        | dict.fromkeys(("value", "low", "high"), value)
         for alpha, value in stuck
     ]
-    return {figure: Table(stack(rows or [dict.fromkeys(("kind", "solver", "n", "alpha", "value", "low", "high"), 0)]))}
+    return {
+        figure: Table(
+            stack(rows or [dict.fromkeys(("kind", "solver", "n", "trials", "alpha", "value", "low", "high"), 0)])
+        )
+    }
 
 
 def splitting(*in_x, signs=(1.2, 1.3)):
@@ -46,8 +51,8 @@ def splitting(*in_x, signs=(1.2, 1.3)):
     return thresholds("splitting", *(("sa", n, *signs) for n in (100, 200)), *rivals)
 
 
-def descent(in_x=(5.0, 6.0), in_theta=(3.0, 3.5), langevin=(1.4, 1.5), stuck=((1.3, 0.9), (2.0, 0.1), (4.0, 0.15))):
-    """N = 100, where a random direction has an overlap below 0.196."""
+def descent(in_x=(5.0, 6.0), in_theta=(3.0, 3.5), langevin=(1.4, 1.5), stuck=((1.3, 0.9), (2.0, 0.07), (4.0, 0.1))):
+    """N = 100, where medians of 24 random directions are below 0.11."""
     found = (("langevin", 100, *langevin), ("descent", 100, *in_x), ("descent-signs", 100, *in_theta))
     return thresholds("descent", *found, stuck=stuck)
 
@@ -102,7 +107,7 @@ CASES = {
     ],
     "langevin_beats_descent": [
         (descent(), HOLDS),
-        (descent(stuck=((2.0, 0.1), (4.0, 0.4))), CORRECTED),
+        (descent(stuck=((2.0, 0.07), (4.0, 0.13))), CORRECTED),
         (descent(in_x=(1.2, 1.3)), FAILS),
         (descent(in_theta=(1.2, 1.3)), FAILS),
         (descent(in_theta=(1.45, 2.0)), OPEN),
@@ -139,7 +144,9 @@ def test_a_finding_has_its_numbers():
     assert "M > N: 1 of all sign vectors with zero loss, any other leaves at least 1.0e-06" in unique
     assert "at M = N all 128" in unique
     stuck = solver_claims.langevin_beats_descent(descent()).measured
-    assert "median 0.10 to 0.15" in stuck  # where Langevin dynamics recovers and descent does not
+    assert (
+        "median 0.07 to 0.10 at 2 alphas; random directions have 0.068" in stuck
+    )  # where Langevin dynamics recovers and descent does not
 
 
 def test_rows_of_a_smaller_product_do_not_decide():

@@ -1,7 +1,7 @@
 """Cases for test_verdicts.py: the claims on Langevin dynamics, and on all three solvers."""
 
 from phaselect.report.ledger import Conclusion
-from tests.report.handmade import BETTER, fit, sweep, table
+from tests.report.handmade import BETTER, joint, long_runs, sweep, table
 
 HOLDS, CORRECTED, FAILS, OPEN = Conclusion
 
@@ -18,14 +18,13 @@ def three(amp_50, sa_50, langevin_50, sizes=(200, 400)):
     }
 
 
-def with_limits(tables, *names, value=1.13):
-    """The same where the slow anneals of these solvers have a limit."""
-    products = {"amp": 1.0, "sa": 1.0, "langevin": 0.75}
-    fits = {f"success_{name}": fit(name, 0.01, value, product=products[name]) for name in names}
-    return tables | {name: table(tables[name].columns, row) for name, row in fits.items()}
+def tending(patient=1.128, sa=1.128, langevin=1.128):
+    """The limits of slow anneals; alpha_50 of message passing, within all iterations, and of Langevin dynamics."""
+    sizes = (100, 200, 400, 800, 1600, 3200)
+    values = [langevin + n ** (-2 / 3) for n in sizes]
+    found = {"success_langevin": table(*sweep("langevin", (), values, sizes, width=0.004, product=0.75))}
+    return found | joint(1.0, sa) | long_runs(patient, patient)
 
-
-CLOSE = three((1.14, 1.13), (1.18, 1.17), (1.2, 1.19))
 
 CASES = {
     "slower_langevin_is_better": [
@@ -42,11 +41,12 @@ CASES = {
         (three((1.15, 1.14), (1.2, 1.2), ()), OPEN),
     ],
     "all_approach_bayes": [
-        (with_limits(CLOSE, "amp", "sa", "langevin"), HOLDS),
-        (with_limits(CLOSE, "amp", "sa", "langevin", value=1.2), FAILS),
-        (with_limits(three((1.14, 1.13), (1.18, 1.17), (1.4, 1.39)), "amp", "sa"), FAILS),
-        (with_limits(three((1.14, 1.13), (1.18, 1.17), (1.5, 1.4)), "amp", "sa"), OPEN),  # far, and on its way
-        (with_limits(CLOSE, "amp", "sa"), OPEN),
-        (three((1.14, 1.13), (1.18, 1.17), ()), OPEN),
+        (tending(), HOLDS),
+        (tending(sa=1.2), FAILS),
+        (tending(patient=1.2), FAILS),
+        (tending() | langevin(*sweep("langevin", (), (1.4, 1.39), product=0.75)), FAILS),
+        (tending() | langevin(*sweep("langevin", (), (1.4,), product=0.75)), OPEN),  # of one size nothing tends
+        (tending() | langevin(*sweep("langevin", (), (1.5, 1.4), product=0.75)), OPEN),  # far, and on its way
+        (tending() | langevin(*sweep("langevin", (), (1.2, 1.19), product=0.75)), OPEN),
     ],
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from phaselect.base.tables import Table, load_table
+from phaselect.experiments import fits, limits
 from phaselect.report.ledger import Conclusion, assessed
 from phaselect.report.page import CLAIMS
 
@@ -28,6 +29,7 @@ def test_judges_have_names_of_their_own():
 def test_verdict(name, tables, conclusion):
     finding = assessed(JUDGES[name], tables)
     assert finding.conclusion is conclusion, finding.measured
+    assert conclusion is Conclusion.OPEN or any(character.isdigit() for character in finding.measured)
     assert finding.measured
 
 
@@ -50,8 +52,10 @@ def test_nothing_known_is_nothing_settled(name):
 
 
 @pytest.mark.parametrize("name", sorted(JUDGES))
-def test_tables_that_lack_rows_break_no_judge(name):
-    """A file that was cut off at the end of a line; rows that someone took out."""
+def test_tables_that_lack_rows_break_no_judge(name, monkeypatch):
+    """A file that was cut off at the end of a line; rows that someone took out. What is judged does not matter here."""
+    for module in (fits, limits):
+        monkeypatch.setattr(module, "REPLICATES", 20)
     claim, rng = JUDGES[name], np.random.default_rng(0)
     committed = {name: load_table(TABLES / f"{name}.csv") for name in claim.figures}
     for cut in (lambda size: np.arange(size) < rng.integers(size), lambda size: rng.random(size) < rng.random()):

@@ -24,7 +24,7 @@ BLUE, RED, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"  # Okabe and
 ORANGE, SKY, GREY = "#E69F00", "#56B4E9", "#777777"
 DARK_TO_LIGHT = ("#000000", "#332288", "#882255", "#CC3311", "#CC79A7", "#E69F00")
 """Far apart for any eyes, and ever lighter, so that their order is seen in grey too."""
-MARKERS = "osD^vP"
+MARKERS = "osD^vPX"
 COLUMN, ROW, LINE = 3.5, 2.8, 0.17
 """Inches: a panel is as wide as a column of print, a figure at most as wide as two; and a line of small print."""
 SMALL_ROW, SMALL_COLUMNS = 1.5, 4
@@ -151,10 +151,10 @@ def legend_under(figure: Figure, *row: Axes, columns: int) -> None:
 
 
 def remark(figure: Figure, text: str) -> None:
-    """A line of grey small print above all panels."""
+    """A line of small print above all panels."""
     _heighten(figure, 1)
     with style():
-        figure.suptitle(text, x=0.99, ha="right", fontsize=7.5, color=GREY)
+        figure.suptitle(text, x=0.01, ha="left", fontsize=7.5, color=RED)
 
 
 def _heighten(figure: Figure, lines: int) -> None:
@@ -174,6 +174,13 @@ def looks(values: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """Colour and marker for each value of an ordered parameter."""
     drawn = zip(values, shades(len(values)), cycle(MARKERS), strict=False)
     return {value: {"color": colour, "marker": marker} for value, colour, marker in drawn}
+
+
+def look_of_size(n: int) -> dict[str, Any]:
+    """Colour and marker for N unknowns, those of the nearest 100 * 2^k: the same in all figures of sweeps."""
+    colours = (*DARK_TO_LIGHT, SKY)
+    place = round(math.log2(n / 100)) % len(colours)
+    return {"color": colours[place], "marker": MARKERS[place]}
 
 
 def with_bars(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from phaselect.base.errors import InputError
-from phaselect.base.style import SUFFIXES, save
+from phaselect.base.style import SUFFIXES
 from phaselect.cli.console import check_writable, example
 from phaselect.cli.lazy import Names
 from phaselect.cli.progress import work_bar
@@ -98,7 +98,7 @@ def figure(
     Tables of theory are kept in a cache, runs in a store: the second time is fast. A table says in its first
     lines what computed it.
     """
-    from phaselect.figures.gallery import draw
+    from phaselect.figures.gallery import draw, write
 
     if every == (name is not None):
         raise InputError(f"give the name of a figure, or --all, not both; the figures are {', '.join(_names())}")
@@ -113,7 +113,7 @@ def figure(
     check_writable(out, *SUFFIXES)
     check_writable(table_out, ".csv")
     table = one_table(name, source, options, onto)
-    save(draw(name, table), out)
+    write(name, draw(name, table), out)
     if table_out is not None:
         table.save(table_out)
     click.echo(f"wrote {out}" + (f" and {table_out}" if table_out else ""))

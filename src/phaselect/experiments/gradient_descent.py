@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv
 
 from phaselect.backends.interface import Vector
 from phaselect.base.threads import one_blas_thread
@@ -32,6 +33,16 @@ def start_of_langevin(problem: Instance, seed: int) -> Vector:
     solver = Langevin()
     drawn = solver.draw(stream(seed, Purpose.RUN, 0), problem.m_rows, problem.n, solver.default_schedule(), 0)
     return np.asarray(within_walls(drawn.theta, problem.n))
+
+
+def median_of_random_overlaps(n: int, runs: int, level: float) -> float:
+    """What the median overlap of so many random directions, with any other one, stays below with probability `level`.
+
+    The square of an overlap has the law Beta(1/2, (n-1)/2); the share of directions below the median of an odd number
+    of them has Beta((runs+1)/2, (runs+1)/2), taken for an even number too.
+    """
+    share = betaincinv((runs + 1) / 2, (runs + 1) / 2, level)
+    return float(np.sqrt(betaincinv(0.5, (n - 1) / 2, share)))
 
 
 @one_blas_thread()

@@ -3,50 +3,54 @@
 a_N is what an ever slower anneal tends to at size N; the limit of these for large N is `limits.extrapolated`. No law
 in N is put into the first fit: all rates of a size are run on the same instances, so that what is easy or hard by
 chance is so at every rate, and would count against any such law as often as there are rates.
+
+Its rival has the threshold of theory for the level of every size, and an amplitude for each: `theory + d_N tau^-e`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.limits import (
-    ENDS,
-    UNKNOWN,
-    Interval,
-    Limit,
-    bad_fit,
-    closed,
-    extrapolated,
-    fit_doubt,
-    misfit,
-    power_fits,
-    with_replicates,
-)
+from phaselect.experiments.fits import PowerFits, bad_fit, best_powers, fit_doubt, misfit, power_fits, with_replicates
+from phaselect.experiments.limits import ENDS, UNKNOWN, Interval, Limit, closed, extrapolated
 from phaselect.experiments.success import Array
 
-EXPONENTS = np.linspace(0.1, 1.5, 57)
+EXPONENTS = np.linspace(0.1, 1.5, 281)
 """That the fit tries, of tau: an end is a sign that another law holds, or that the data do not tell."""
 FEWEST_RATES = FEWEST_SIZES = 3
 
 
-class JointLimit(NamedTuple):
-    """The fit; doubt: why it says nothing of the limit, "" if it does. slower_than: tau of the fastest rate in it.
+class RateLaw(NamedTuple):
+    """`tau^-exponent`, for all sizes, at rates from from_tau on; doubt: why it says nothing, "" if it does."""
 
-    levels: a_N by size. rate_doubt: why the law of rates says nothing of them. large: what they tend to with N.
-    """
+    exponent: Interval
+    chi2: float
+    dof: int
+    doubt: str
+    from_tau: float
+
+    @property
+    def fits(self) -> bool:
+        """By chi^2, whether or not the exponent is determined."""
+        return not bad_fit(self.chi2, self.dof)
+
+    def __str__(self) -> str:
+        power = f"tau^-{self.exponent.value:.2f} [{self.exponent.low:.2f}, {self.exponent.high:.2f}]"
+        return f"{power}, {misfit(self.chi2, self.dof)}, from {self.from_tau:.0f} sweeps per e-fold on"
+
+
+class JointLimit(NamedTuple):
+    """The fit: a_N by size, the amplitude d and its law of rates, and what the levels tend to with N."""
 
     levels: dict[int, Interval]
-    rate_amplitude: float
-    rate_exponent: float
-    rate_chi2: float
-    rate_dof: int
-    rate_doubt: str
-    slower_than: float
+    amplitude: float
+    rates: RateLaw
     large: Limit
 
     @property
@@ -57,63 +61,155 @@ class JointLimit(NamedTuple):
     @property
     def doubt(self) -> str:
         """Why there is no limit to be trusted, "" if there is one."""
-        return self.rate_doubt or self.large.doubt
+        return self.rates.doubt or self.large.doubt
 
     def at(self, n: int, tau: Any) -> Any:
         """alpha_50 by the fit."""
-        return self.levels[n].value + self.rate_amplitude * tau**-self.rate_exponent
+        return self.levels[n].value + self.amplitude * tau**-self.rates.exponent.value
 
     def __str__(self) -> str:
-        if self.rate_doubt:
-            return f"none: {self.rate_doubt}"
+        if self.rates.doubt:
+            return f"no law of rates: {self.rates.doubt}"
         levels = ", ".join(f"{level} (N = {n})" for n, level in self.levels.items())
-        law = f"tau^-{self.rate_exponent:.2f}, {misfit(self.rate_chi2, self.rate_dof)}"
-        law += f", from {self.slower_than:.3g} sweeps per e-fold on"
-        return f"{levels} if ever slower ({law}); for large N {self.large}"
+        return f"ever slower anneals tend to {levels} ({self.rates}); limit of these for large N: {self.large}"
+
+
+class EndsAtTheory(NamedTuple):
+    """The rival: d_N by size, and its law of rates."""
+
+    theory: float
+    amplitudes: dict[int, float]
+    rates: RateLaw
+
+    def at(self, n: int, tau: Any) -> Any:
+        """alpha_50 by the fit."""
+        return self.theory + self.amplitudes[n] * tau**-self.rates.exponent.value
+
+    def __str__(self) -> str:
+        fits = "fits the slow rates too" if self.rates.fits else "does not fit"
+        return f"a law that ends at {self.theory:.3f} at every size {fits} ({self.rates})"
+
+
+class Cut(NamedTuple):
+    """Both laws fitted to the same rates, from from_tau on: chi^2 with dof, and the exponent of tau, of each."""
+
+    from_tau: float
+    levels: tuple[float, int, float]
+    rival: tuple[float, int, float]
+
+    def __str__(self) -> str:
+        laws = (f"{chi2:.1f} for {dof} (tau^-{e:.2f})" for chi2, dof, e in (self.levels, self.rival))
+        return f"from {self.from_tau:.0f} on {' and '.join(laws)}"
+
+
+Fit = TypeVar("Fit", JointLimit, EndsAtTheory)
 
 
 def joint_limit(sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> JointLimit | None:
     """Weighted least squares over all sizes and rates whose alpha_50 is known; None for too few of them.
 
     Where the rates do not fit together, by chi^2, the fastest are left out, one after the other, as long as three are
-    left: the law is one for slow anneals.
+    left: the law is one for slow anneals. That choice is not in the intervals; and the chi^2, which takes the rates of
+    a size for independent, doubts too little where they share instances. So `cuts` compares it with its rival on the
+    same rates, whichever are left out.
     """
+    return _of_slow_ones(_with_levels, sizes, rates, found)
+
+
+def ending_at_theory(
+    theory: float, sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]
+) -> EndsAtTheory | None:
+    """The rival of `joint_limit`, found in the same way."""
+    return _of_slow_ones(partial(_to_theory, theory), sizes, rates, found)
+
+
+def cuts(theory: float, sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> list[Cut]:
+    """How the two compare, whichever rates are left out: one after the other, from the fastest on."""
+    compared = []
+    for n, tau, values, spread in (own.T for own in _slow_parts(sizes, rates, found)):
+        count, place = len(np.unique(n)), np.unique(n, return_inverse=True)[1]
+        levels = power_fits(place, tau, values[None], spread, EXPONENTS)
+        rival = best_powers(_amplitudes(place, tau), values[None] - theory, spread, EXPONENTS)
+        laws = ((levels, n.size - count - 2), (rival, n.size - count - 1))
+        compared.append(Cut(tau.min(), *((float(fit.chi2[0]), dof, float(fit.exponents[0])) for fit, dof in laws)))
+    return compared
+
+
+def _slow_parts(sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> Iterator[Array]:
+    """Size, rate, alpha_50 and error of each curve; then those without the fastest rates, as long as a fit is left."""
     if not len(sizes) == len(rates) == len(found):
-        raise InputError("joint_limit: give the size, the rate and alpha_50 of each curve")
-    points, fit = closed(found, sizes, rates), None
-    for fastest in np.unique(points[:, 1])[: 1 - FEWEST_RATES or None]:
+        raise InputError("give the size, the rate and alpha_50 of each curve")
+    points = closed(found, sizes, rates)
+    for fastest in np.unique(points[:, 1])[: 1 - FEWEST_RATES]:
         own = points[points[:, 1] >= fastest]
         if len(np.unique(own[:, 0])) < FEWEST_SIZES or len(np.unique(own[:, 1])) < FEWEST_RATES:
-            break
-        fit = _fitted(own)
-        if not bad_fit(fit.rate_chi2, fit.rate_dof):
+            return
+        yield own
+
+
+def _of_slow_ones(
+    fitted: Callable[[Array], Fit], sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]
+) -> Fit | None:
+    """The fit to all rates but the fastest, as many as chi^2 leaves out."""
+    fit = None
+    for own in _slow_parts(sizes, rates, found):
+        fit = fitted(own)
+        if fit.rates.fits:
             break
     return fit
 
 
-def _fitted(points: Array) -> JointLimit:
-    """Errors of one size may be independent, or, since its rates share instances, all the same: intervals hold both."""
+def _with_levels(points: Array) -> JointLimit:
     n, tau, values, spread = points.T
     sizes, place = np.unique(n, return_inverse=True)
-    apart = with_replicates(values, spread)
-    together = values + spread * np.random.default_rng(0).standard_normal((len(apart), sizes.size))[:, place]
-    fits = [power_fits(place, tau, rows, spread, EXPONENTS) for rows in (apart, np.vstack([values, together]))]
-    dof = n.size - sizes.size - 2
-    best = fits[0][0]
-    doubt = fit_doubt(best[-1], dof, EXPONENTS, np.percentile(np.vstack(fits)[:, -2], ENDS), of=" of tau")
-    levels = {
-        int(size): Interval(float(best[k]), *(UNKNOWN[1:] if doubt else _widest(fit[1:, k] for fit in fits)))
-        for k, size in enumerate(sizes)
-    }
+    fits = [power_fits(place, tau, rows, spread, EXPONENTS) for rows in _drawn(place, values, spread)]
+    law, (*levels, amplitude) = _law(fits, tau, n.size - sizes.size - 2), fits[0].coefficients[0].tolist()
+    ends = [_widest(fit.coefficients[1:, k] for fit in fits) for k in range(sizes.size)]
+    found = [Interval(level, *(UNKNOWN[1:] if law.doubt else own)) for level, own in zip(levels, ends, strict=True)]
     own_error = np.array([np.median(spread[n == size]) for size in sizes])
-    large = extrapolated(sizes, np.vstack([fit[:, : sizes.size] for fit in fits]), own_error)
-    if doubt:
-        large = large._replace(limit=Interval(large.limit.value, math.nan, math.nan), doubt=doubt)
-    amplitude, exponent, chi2 = best[-3:].tolist()
-    return JointLimit(levels, amplitude, exponent, chi2, dof, doubt, float(tau.min()), large)
+    larges = [extrapolated(sizes, fit.coefficients[:, :-1], own_error) for fit in fits]
+    if any(large.amplitude for large in larges):  # one fit for both kinds of errors
+        larges = [extrapolated(sizes, fit.coefficients[:, :-1], own_error, may_be_level=False) for fit in fits]
+    unsure = law.doubt or next(filter(None, (large.doubt for large in larges)), "")
+    bounds = UNKNOWN[1:] if unsure else (min(it.limit.low for it in larges), max(it.limit.high for it in larges))
+    large = larges[0]._replace(limit=Interval(larges[0].limit.value, *bounds), doubt=unsure)
+    return JointLimit(dict(zip(map(int, sizes), found, strict=True)), amplitude, law, large)
 
 
-def _widest(samples: Any) -> tuple[float, float]:
+def _to_theory(theory: float, points: Array) -> EndsAtTheory:
+    n, tau, values, spread = points.T
+    sizes, place = np.unique(n, return_inverse=True)
+    designs = _amplitudes(place, tau)
+    fits = [best_powers(designs, rows - theory, spread, EXPONENTS) for rows in _drawn(place, values, spread)]
+    amplitudes = dict(zip(map(int, sizes), fits[0].coefficients[0].tolist(), strict=True))
+    return EndsAtTheory(theory, amplitudes, _law(fits, tau, n.size - sizes.size - 1))
+
+
+def _amplitudes(place: NDArray[np.intp], tau: Array) -> Array:
+    """One for each size, at each exponent."""
+    own = place[:, None] == np.arange(place.max() + 1)
+    return np.stack([own * (tau**-e)[:, None] for e in EXPONENTS])
+
+
+def _drawn(place: NDArray[np.intp], values: Array, spread: Array) -> list[Array]:
+    """The values, first, and replicates, by errors of two kinds: intervals hold those of either.
+
+    Errors of one size may be independent, or, since its rates share instances, all the same.
+    """
+    apart = with_replicates(values, spread)
+    shared = np.random.default_rng(0).standard_normal((len(apart), place.max() + 1))[:, place]
+    return [apart, np.vstack([values, (values + spread * shared)[1:]])]
+
+
+def _law(fits: Sequence[PowerFits], tau: Array, dof: int) -> RateLaw:
+    exponent, chi2 = float(fits[0].exponents[0]), float(fits[0].chi2[0])
+    ends = _widest(fit.exponents[1:] for fit in fits)
+    return RateLaw(
+        Interval(exponent, *ends), chi2, dof, fit_doubt(chi2, dof, EXPONENTS, np.array(ends), "tau"), float(tau.min())
+    )
+
+
+def _widest(samples: Iterable[Array]) -> tuple[float, float]:
     """The outer ends of several 95 % intervals."""
     ends = np.array([np.percentile(sample, ENDS) for sample in samples])
     return float(ends[:, 0].min()), float(ends[:, 1].max())

@@ -16,6 +16,7 @@ from scipy.special import expit, log_expit
 
 from phaselect.equations.sign_equations import SignEquations, sign_equations
 from phaselect.equations.signs import signs_of
+from phaselect.experiments.limits import decided
 from phaselect.experiments.success import STANDARD_ERRORS, Array
 from phaselect.problem.streams import Purpose, stream
 from phaselect.solvers.lattice import Lattice, beginning
@@ -112,10 +113,9 @@ def fit_rule(strengths: Array, successes: Array, trials: Array) -> Rule:
     surprise = -np.sum(successes * log_expit(t) + (trials - successes) * log_expit(-t), axis=2)
     best, width = np.unravel_index(np.argmin(surprise), surprise.shape)
     p = expit(t[best, width])
-    expected = trials * p * (1 - p)
-    decided = expected > 0.1  # elsewhere a single surprise would count for more than all other points
-    chi2 = float(np.sum((successes - trials * p)[decided] ** 2 / expected[decided]))
-    freedom = max(1, int(decided.sum()) - 2)
+    kept = decided(p, trials)
+    chi2 = float(np.sum(((successes - trials * p) ** 2)[kept] / (trials * p * (1 - p))[kept]))
+    freedom = max(1, int(kept.sum()) - 2)
     allowed = STANDARD_ERRORS**2 / 2 * max(1.0, chi2 / freedom)
     likely = centres[surprise.min(axis=1) - surprise.min() <= allowed]
     c, low, high = np.exp([centres[best], likely[0], likely[-1]]).tolist()

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import boxcox, chdtrc, expit
+from scipy.special import boxcox, expit
 
 from phaselect.base.errors import InputError
 from phaselect.base.tables import Columns, Table, stack
+from phaselect.experiments.fits import REPLICATES, bad_fit, fit_doubt, misfit, power_fits, with_replicates
 from phaselect.experiments.grid import CURVE
 from phaselect.experiments.success import CONFIDENCE, STANDARD_ERRORS, Array, curves, finished, succeeded, wilson
 
 BAYES_OPTIMAL = 1.128
 """Published threshold of Bayes-optimal message passing, where the anneal at mu*lam = 1 begins to work."""
-REPLICATES = 1000
 ENDS = [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)]
 FEWEST = 10
 """Instances below which a bootstrap is not to be trusted."""
@@ -28,8 +28,6 @@ SKEWS = (-0.5, 0.0, 0.5, 1.0)
 """Powers of alpha - 1, 0 for its logarithm, on which success is regressed: most curves level off slowly."""
 EXPONENTS = np.linspace(0.25, 2.0, 141)
 """The exponents c that the finite-size fit tries: wide around 1/2 to 1, so that an end is a sign of a wrong law."""
-IMPROBABLE = 0.05
-"""A chi^2 that the right law would exceed less often than this is a bad one."""
 
 
 Midpoint = Callable[[Array, Array, Array], Array]
@@ -50,10 +48,10 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         if math.isfinite(self.value):
-            return f"{self.value:.3f} [{self.low:.3f}, " + ("∞)" if math.isinf(self.high) else f"{self.high:.3f}]")
+            return f"{self.value:z.3f} [{self.low:z.3f}, " + ("∞)" if math.isinf(self.high) else f"{self.high:z.3f}]")
         if math.isnan(self.low) or (self.low <= 1.0 and math.isinf(self.high)):
             return "unknown"
-        return f"above {self.low:.3g}" if math.isinf(self.high) else f"below {self.high:.3g}"
+        return f"above {self.low:.5g}" if math.isinf(self.high) else f"below {self.high:.5g}"
 
 
 class Alpha50(NamedTuple):
@@ -64,7 +62,10 @@ class Alpha50(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """The fit alpha_50(N) = limit + amplitude N^-exponent; doubt: why it says nothing of the limit, "" if it does."""
+    """The fit alpha_50(N) = limit + amplitude N^-exponent; doubt: why it says nothing of the limit, "" if it does.
+
+    Amplitude and exponent are zero where no trend with N is seen.
+    """
 
     limit: Interval
     amplitude: float
@@ -74,7 +75,9 @@ class Limit(NamedTuple):
     doubt: str
 
     def __str__(self) -> str:
-        return f"none: {self.doubt}" if self.doubt else f"{self.limit}, {misfit(self.chi2, self.dof)}"
+        if self.doubt:
+            return f"none: {self.doubt}"
+        return f"{self.limit}, {'' if self.amplitude else 'no trend with N, '}{misfit(self.chi2, self.dof)}"
 
 
 def intervals(rows: Table) -> list[Interval]:
@@ -87,12 +90,9 @@ def limit_of(rows: Table) -> Limit:
     return Limit(intervals(rows)[0], *(rows[name][0].item() for name in NO_FIT))
 
 
-def misfit(chi2: float, dof: int) -> str:
-    """In words."""
-    return f"χ² = {chi2:.1f} for {dof} degree{'s' if dof > 1 else ''} of freedom"
-
-
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
+ENOUGH_SIZES = 4
+"""For a limit to be trusted: the fit has three parameters."""
 BOUNDS = ("alpha_50", "low", "high")
 NO_FIT = {"amplitude": math.nan, "exponent": math.nan, "chi2": math.nan, "dof": 0, "doubt": ""}
 
@@ -103,11 +103,12 @@ def alpha_50(rows: Table, least: float = 1.0) -> Alpha50:
     Of alpha - least, that is, where nothing can succeed: the one of `SKEWS` that fits best. The interval is a bootstrap
     over instances: seeds are drawn with replacement, each with its runs at all alphas. Where that says little (fewer
     than ten instances, or none to all within two steps of alpha) it extends to the alphas beyond which Wilson's
-    intervals exclude one half. A curve that stays below (above) one half has value nan and an interval that is open
-    above (below).
+    intervals exclude one half. A curve that stays below (above) one half, or crosses it beyond the alphas tried, has
+    value nan and an interval that is open above (below).
     """
     above = rows.take(rows["alpha"] > least)
-    return half_point(above, lambda runs: runs["alpha"], partial(skewed_midpoint, least=least), least)
+    found = half_point(above, lambda runs: runs["alpha"], partial(skewed_midpoint, least=least), least)
+    return found._replace(interval=_seen(found.interval, finished(above)["alpha"], least))
 
 
 def half_point(rows: Table, of: Callable[[Table], Array], midpoint: Midpoint, least: float = -math.inf) -> Alpha50:
@@ -137,7 +138,16 @@ def alpha_50_of_shares(shares: Table, least: float = 1.0) -> Interval:
     draws = np.random.default_rng(0).binomial(trials.astype(int), hits / trials, (REPLICATES, alphas.size))
     counts = np.vstack([hits, draws])
     middles = skewed_midpoint(alphas, counts, np.broadcast_to(trials, counts.shape), least)
-    return _interval(alphas, hits, trials, middles, int(trials.min()), least)
+    return _seen(_interval(alphas, hits, trials, middles, int(np.median(trials)), least), alphas, least)
+
+
+def _seen(found: Interval, alphas: Array, least: float) -> Interval:
+    """As it is, or only a bound where its value is beyond the alphas tried: the fit had to guess it."""
+    if found.value > alphas.max(initial=-math.inf):
+        return Interval(math.nan, found.low, math.inf)
+    if found.value < alphas.min(initial=math.inf):
+        return Interval(math.nan, least, found.high)
+    return found
 
 
 def tallied(runs: Table, line: NDArray[np.intp], column: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -266,24 +276,33 @@ def large_n_limit(sizes: Sequence[int], found: Sequence[Interval]) -> Limit | No
 
     Sizes without an alpha_50, or with an open interval, are left out. The 95 % interval is a bootstrap over the errors
     of the thresholds. A fit that is in doubt has none: no degree of freedom, a bad chi^2, or an exponent whose own
-    interval reaches the end of the range, so that the range decides on the limit and not the data.
+    interval reaches the end of the range, so that the range decides on the limit and not the data. Where not even the
+    sign of b is sure, no trend is seen and no exponent needed: the limit is the mean of all sizes, four or more, if
+    they are equal by chi^2, and its interval that of the fit with any exponent in the range. That no trend was seen,
+    and smaller exponents, are not in it.
     """
     if len(sizes) != len(found):
         raise InputError("large_n_limit: give alpha_50 of each size")
     points = closed(found, sizes)
     if len(points) < 3:
         return None
-    n, values, spread = points.T
+    n, values, spread = points[np.argsort(points[:, 0])].T  # draws go by place
     return extrapolated(n, with_replicates(values, spread), spread)
 
 
-def extrapolated(sizes: Array, values: Array, spread: Array) -> Limit:
+def extrapolated(sizes: Array, values: Array, spread: Array, may_be_level: bool = True) -> Limit:
     """The fit a + b N^-c to the first row of values, which have these errors; the other rows tell how sure it is."""
-    fits, dof = power_fits(np.zeros(sizes.size, int), sizes, values, spread, EXPONENTS), sizes.size - 3
-    (a, b, c, chi2), ends = fits[0].tolist(), np.percentile(fits[1:], ENDS, axis=0)
-    doubt = fit_doubt(chi2, dof, EXPONENTS, ends[:, 2])
-    bounds = (math.nan, math.nan) if doubt else ends[:, 0].tolist()
-    return Limit(Interval(a, *bounds), b, c, chi2, dof, doubt)
+    fits = power_fits(np.zeros(sizes.size, int), sizes, values, spread, EXPONENTS)
+    (low, high), (least, most) = np.percentile(fits.coefficients[1:], ENDS, axis=0).T.tolist()
+    if may_be_level and sizes.size >= ENOUGH_SIZES and least < 0 < most:
+        a, b, c, dof = float(np.average(values[0], weights=spread**-2)), 0.0, 0.0, sizes.size - 1
+        chi2 = float(np.sum(((values[0] - a) / spread) ** 2))
+        low, high, doubt = min(low, a), max(high, a), bad_fit(chi2, dof)
+    else:
+        (a, b), c, chi2 = fits.coefficients[0].tolist(), float(fits.exponents[0]), float(fits.chi2[0])
+        dof = sizes.size - 3
+        doubt = fit_doubt(chi2, dof, EXPONENTS, np.percentile(fits.exponents[1:], ENDS), "N")
+    return Limit(UNKNOWN._replace(value=a) if doubt else Interval(a, low, high), b, c, chi2, dof, doubt)
 
 
 def closed(found: Sequence[Interval], *places: Sequence[float]) -> Array:
@@ -296,39 +315,6 @@ def closed(found: Sequence[Interval], *places: Sequence[float]) -> Array:
     return np.array(rows, dtype=float).reshape(-1, len(places) + 2)
 
 
-def with_replicates(values: Array, spread: Array) -> Array:
-    """The values, first, and as many rows as a bootstrap has of values drawn anew within their errors."""
-    return np.vstack([values, np.random.default_rng(0).normal(values, spread, (REPLICATES, values.size))])
-
-
-def fit_doubt(chi2: float, dof: int, exponents: Array, ends: Array, of: str = "") -> str:
-    """Why a fit says nothing of its limit, "" if it does; ends: of the interval of its exponent, one of those tried."""
-    if bad := bad_fit(chi2, dof):
-        return bad
-    least, most = ends
-    if least > exponents[0] and most < exponents[-1]:
-        return ""
-    found = f"{least:.2f} to {most:.2f}" if most > least else f"{least:.2f} is the end of those tried"
-    return f"exponent{of} not determined, {found}"
-
-
-def bad_fit(chi2: float, dof: int) -> str:
-    """Why a fit is not to be trusted, whatever its law is; "" if it may be."""
-    if dof < 1:
-        return "no degree of freedom left"
-    return misfit(chi2, dof) if chdtrc(dof, chi2) < IMPROBABLE else ""
-
-
-def power_fits(place: NDArray[np.intp], x: Array, values: Array, spread: Array, exponents: Array) -> Array:
-    """The best fit `a_place + b x^-c` to each row of values, a level for each place: levels, b, c and chi^2.
-
-    At a given c the others are linear. By a grid, not by scipy.optimize.curve_fit, which makes one fit at a time: all
-    thousand of an interval at once, and no minimum is only a local one.
-    """
-    levels = place[:, None] == np.arange(place.max() + 1)
-    designs = np.stack([np.column_stack([levels, x**-c]) / spread[:, None] for c in exponents])
-    scaled, rows = (values / spread).T, np.arange(len(values))
-    linear = np.linalg.pinv(designs) @ scaled
-    chi2 = np.sum((designs @ linear - scaled) ** 2, axis=1)
-    best = np.argmin(chi2, axis=0)
-    return np.column_stack([linear[best, :, rows], exponents[best], chi2[best, rows]])
+def decided(shares: Array, trials: Array) -> NDArray[np.bool_]:
+    """Where both outcomes are expected: elsewhere trials are no degree of freedom, and one surprise outweighs all."""
+    return np.asarray(trials * shares * (1 - shares) > 0.1)

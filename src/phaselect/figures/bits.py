@@ -29,6 +29,7 @@ from phaselect.experiments.lattice_bits import fit_rule, rows_for, trial
 from phaselect.experiments.runs import one_thread
 from phaselect.experiments.success import success_table, wilson
 from phaselect.experiments.trials import by_name, side_by_side
+from phaselect.figures.comparison import draw_times
 from phaselect.figures.context import Context
 from phaselect.solvers.lattice_reach import strength
 
@@ -37,20 +38,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CAPTION = (
-    "Lattice reduction of exact data: Gaussian A and x with b binary digits, y rounded to as many. (a) N and k = M - N "
-    "at which instances were drawn; filled where blocks of up to 40 rows find the signs of half of them or more. "
-    "Lines: the rule k b + M = c M^2 with c of (b), for blocks of up to 40 (solid) and LLL alone (dashed). Dotted: "
-    "k b = M, below which signs are not determined. (b) Share of instances whose signs are found against "
-    "(k b + M) / M^2, of points above that line, with the logistic curve of the rule; c is where it is one half, in "
-    "brackets its 95 % interval, widened where points scatter by more than chance, as chi^2 of its degrees of freedom "
-    "says, of LLL alone (open) and of blocks. (c) Data in float64: share "
-    "recovered against measurements per unknown, on the same instances, by lattice reduction, by population annealing "
-    "with 64 copies and by message passing with restarts. (d) Time of one core to a solution with 99 % certainty; none "
-    "is shown where none was found."
+    "Lattice reduction of exact data: Gaussian A and x with b binary digits, y rounded to as many. (a) N and k = M - "
+    "N at which instances were drawn; filled where blocks of up to 40 rows find the signs of half of them or more. "
+    "Lines: the rule k b + M = c M^2 with c of (b), for blocks of up to 40 (solid) and LLL alone (dashed). Dotted: k "
+    "b = M, below which signs are not determined. (b) Share of instances whose signs are found against (k b + M) / "
+    "M^2, of points above that line, with the logistic curve of the rule; c is where it is one half, in brackets its "
+    "95 % interval, widened where points scatter by more than chance, as chi^2 of its degrees of freedom says, of "
+    "LLL alone (open) and of blocks (filled). (c) Data in float64: share recovered against measurements per unknown, "
+    "on the same instances, by lattice reduction, by population annealing with 64 copies and by message passing with "
+    "restarts. (d) Time of one core to a solution with 99 % certainty, with what the intervals of (c) make of it; "
+    "none is shown where none was found. In (c) and (d) points at one alpha are moved apart a little."
 )
 BLOCK = 40
-KINDS = {2: ("LLL alone", "--"), BLOCK: (f"blocks of up to {BLOCK}", "-")}
-"""Sizes of blocks of which the rule is fitted, in words and as lines."""
+KINDS = {2: ("LLL alone", "open", "--"), BLOCK: (f"blocks of up to {BLOCK}", "filled", "-")}
+"""Sizes of blocks of which the rule is fitted, in words, as points and as lines."""
 PLACES: dict[str, dict[int, tuple[int, ...]]] = {
     "small": {24: (4,), 53: (2,), 100: (1,), 200: (1,)},
     "paper": {24: (4, 8), 53: (2, 4, 8), 100: (1, 2, 4), 200: (1, 2, 4)},
@@ -146,20 +147,20 @@ def draw(table: Table) -> Figure:
     _draw_shares(axes[2], shares)
     _draw_times(axes[3], shares)
     letter(axes)
-    legend(figure, *axes, columns=2, title=f"{BARS} (c)")
+    legend(figure, *axes, columns=2, title=f"{BARS} (c, d)")
     return figure
 
 
 def _draw_diagram(axes: Axes, points: Table, rules: Table, bits: dict[Any, dict[str, Any]]) -> None:
     strong = points.where(block=max(KINDS))
-    rows = np.geomspace(20, 1.1 * points["m_rows"].max(), 200)
+    rows = np.geomspace(20, 2.0 * points["m_rows"].max(), 200)
     for b, look in bits.items():
         own = strong.where(bits=b)
         half = own["value"] >= 0.5
         for chosen, face in ((half, look["color"]), (~half, "white")):
             axes.plot(own["n"][chosen], (own["m_rows"] - own["n"])[chosen], ls="none", ms=3.5, **look, mfc=face)
         axes.plot([], [], ls="none", ms=4, **look, label=f"{b:.0f} bits (a, b)")
-        for block, (_, dashes) in KINDS.items():
+        for block, (*_, dashes) in KINDS.items():
             k = (rules.where(block=block)["value"][0] * rows**2 - rows) / b
             axes.plot(rows - k, k, color=look["color"], ls=dashes, lw=0.9)
         axes.plot(rows - rows / b, rows / b, color=look["color"], ls=":", lw=0.8)
@@ -176,37 +177,42 @@ def _draw_rule(axes: Axes, points: Table, rules: Table, bits: dict[Any, dict[str
     drawn = strength(determined["digits"], determined["m_rows"])
     x = np.geomspace(0.9 * drawn.min(), 1.1 * drawn.max(), 200)
     scatter = []
-    for block, (name, dashes) in KINDS.items():
+    for block, (name, face_of_points, dashes) in KINDS.items():
         for b, look in bits.items():
             own = determined.where(block=block, bits=b)
             at = strength(own["digits"], own["m_rows"])
             face = "white" if block == min(KINDS) else look["color"]
             axes.plot(at, own["value"], ls="none", ms=3, **look, mfc=face)
         fit = {name: column[0] for name, column in rules.where(block=block).columns.items()}
-        words = rf"{name}: $c = {fit['value']:.4f}$ [{fit['low']:.4f}, {fit['high']:.4f}] (a, b)"
+        words = (
+            rf"{name} ({face_of_points} in b): $c = {fit['value']:.4f}$ [{fit['low']:.4f}, {fit['high']:.4f}] (a, b)"
+        )
         axes.plot(x, expit(np.log(x / fit["value"]) / fit["width"]), color=GREY, ls=dashes, label=words)
-        scatter.append(f"{fit['chi2']:.0f} of {fit['freedom']:.0f}")
+        scatter.append(f"{name.split(' of')[0]} {fit['chi2']:.0f} / {fit['freedom']:.0f}")
     logarithmic(axes, "x", x)
     axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
     axes.xaxis.minorticks_off()
     axes.set(xlabel="$(kb + M)/M^2$", ylabel="share of instances solved", ylim=(-0.04, 1.06))
-    axes.set_title(rf"$\chi^2$ {', '.join(scatter)}")
+    axes.set_title(rf"$\chi^2$: {', '.join(scatter)}")
 
 
 def _draw_shares(axes: Axes, shares: Table) -> None:
     for place, (solver, (line, colour, name)) in enumerate(SEARCHES.items()):
         own = shares.where(solver=solver)
-        at = own["m_rows"] / own["n"] + 0.006 * between(place, len(SEARCHES))
-        with_bars(axes, at, own["value"], own["low"], own["high"], fmt=line, color=colour, label=name)
+        with_bars(axes, _at(own, place), own["value"], own["low"], own["high"], fmt=line, color=colour, label=name)
     n, trials = shares["n"][0], shares["trials"].max()
     axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.04, 1.06))
     axes.set_title(f"float64, $N = {n:.0f}$, {trials:.0f} instances")
 
 
+def _at(shares: Table, place: int) -> Any:
+    """Measurements per unknown, moved apart for each search."""
+    return shares["m_rows"] / shares["n"] + 0.006 * between(place, len(SEARCHES))
+
+
 def _draw_times(axes: Axes, shares: Table) -> None:
-    for solver, (line, colour, _) in SEARCHES.items():
+    for place, (solver, (line, colour, _)) in enumerate(SEARCHES.items()):
         own = shares.where(solver=solver)
-        known = own.take(np.isfinite(own["to_solution"]))
-        axes.plot(known["m_rows"] / known["n"], known["to_solution"], line, color=colour, ms=4)
+        draw_times(axes, _at(own, place), own, fmt=line, color=colour)
     logarithmic(axes, "y", shares["to_solution"])
     axes.set(xlabel=ALPHA, ylabel="seconds to solution, 99 %", title=f"float64, $N = {shares['n'][0]:.0f}$, one core")

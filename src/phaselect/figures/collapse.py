@@ -49,7 +49,8 @@ CAPTION = (
     "3, with 10 % and 90 % of the first variance inside the regression. Dashed: the spacing of numbers next to 1. (b) "
     "Recovered by an anneal of message passing in either form, on the same instances from the same starts, with 95 % "
     "Wilson intervals: here mu changes between iterations, and the forms differ by what V1 remembers. Matrices of "
-    "random signs, in which the variances of all entries are the same."
+    "random signs, in which the variances of all entries are the same. Points at one mu or alpha are moved apart a "
+    "little."
 )
 ALPHAS, MUS, PRODUCTS, SHARES = (1.2, 1.5, 2.0), (1.0, 3.0, 10.0, 30.0, 100.0), (0.0, 0.1, 1.0, 3.0), (0.1, 0.9)
 ITERATIONS, N, DAMPING = 20, 200, 0.3

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from phaselect.base.style import ALPHA, RECOVERED, between, with_bars
 from phaselect.base.tables import Columns, Table
+from phaselect.experiments.success import time_to_solution
 from phaselect.figures.success_curves import analyse, draw_half, mark_half
 
 if TYPE_CHECKING:
@@ -32,6 +36,17 @@ def draw_comparison(axes: Axes, table: Table, styles: Styles, fixed: str) -> Non
     mark_half(axes)
     n, trials = (table.where(kind="share")[name].max() for name in ("n", "trials"))
     axes.set(xlabel=ALPHA, ylabel=RECOVERED, ylim=(-0.03, 1.05), title=f"$N = {n}$, {fixed}, {trials:.0f} instances")
+
+
+def draw_times(axes: Axes, at: NDArray[np.float64], shares: Table, **look: Any) -> None:
+    """Seconds to a solution with 99 % certainty, between those that the ends of the shares' intervals would have."""
+    seconds, chances = shares["seconds"].tolist(), (shares[name].tolist() for name in ("value", "high", "low"))
+    times = [
+        np.array([time_to_solution(share, each, 0.99) for share, each in zip(own, seconds, strict=True)])
+        for own in chances
+    ]
+    some = np.isfinite(times[0])
+    with_bars(axes, at[some], *(time[some] for time in times), **look)
 
 
 def mark_alphas(axes: Axes, ticks: tuple[float, ...]) -> None:

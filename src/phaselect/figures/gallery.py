@@ -205,24 +205,40 @@ def draw(name: str, table: Table) -> Figure:
     try:
         with style():
             figure = figure_module(name).draw(table)
+            missing = missing_runs(table)
     except KeyError as error:
         raise InputError(f"this is not a table of figure {name}: it has no column {error}") from error
-    except (IndexError, TypeError, ValueError) as error:
+    except (IndexError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from error
-    missing = missing_runs(table.provenance)
     if missing:
         remark(figure, missing)
     return figure
 
 
-def missing_runs(provenance: dict[str, str]) -> str:
+def write(name: str, figure: Figure, path: str | Path) -> None:
+    """Save a figure; some numbers of its table only trouble matplotlib when it comes to the axes."""
+    try:
+        save(figure, path)
+    except (OverflowError, ValueError) as error:
+        raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from error
+
+
+def missing_runs(table: Table) -> str:
     """How many of the runs of its sweeps a table has, and how many crashed; nothing where it has them all."""
-    swept = re.findall(r"(\d+) of the (\d+) of preset ([^\s,;]+)(, \d+ crashed)?", provenance.get("runs", ""))
+    swept = re.findall(r"(\d+) of the (\d+) of preset ([^\s,;]+)(, \d+ crashed)?", table.provenance.get("runs", ""))
     parts = [
         f"{done} of {planned} runs of preset {name}{crashed}"
         for done, planned, name, crashed in swept
         if int(done) < int(planned) or crashed
     ]
+    if {"kind", "trials"} <= set(table.columns) and len(table.where(kind="share")):
+        shares = table.where(kind="share")
+        rows = shares["trials"].sum() + (shares["crashed"].sum() if "crashed" in shares else 0)
+        known = sum(int(done) for done, *_ in swept)
+        if rows < known:
+            parts.append(f"this table holds {rows:.0f} of its {known} runs")
+        if not swept and "plan" in shares:
+            parts.append(f"this table holds {rows:.0f} runs and does not say how many were planned")
     return ", ".join(parts)
 
 
@@ -233,7 +249,7 @@ def write_figures(folder: Path, table_of: Callable[[str], Table]) -> Iterator[tu
         table = table_of(name)
         drawn = draw(name, table)
         for suffix in (".png", ".pdf"):
-            save(drawn, folder / f"{name}{suffix}")
+            write(name, drawn, folder / f"{name}{suffix}")
         table.save(folder / f"{name}.csv")
         yield name, table
 

@@ -22,19 +22,22 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Population annealing below the Bayes-optimal threshold. (a) The number of copies with which half of the random "
-    "instances are recovered, against N, with its 95 % interval; arrows: bounds, more or fewer than these; hollow: "
-    "beyond the numbers tried; a bar without an upper end goes on beyond the picture. Points at one N are moved apart "
-    "a little. Lines: growth by a factor with every unknown, the likeliest by all runs at that alpha, successes and "
-    "failures alike, where its deviance is good. Bars at the bottom: the N up to which a lattice with blocks of 40 "
-    "rows recovers half from data in float64, with no copies at all, by the rule of figure bits. (b) The rate of that "
-    "growth, in powers of two per unknown, against alpha, with its interval, and where the line through the rates "
-    "vanishes, where one fits."
+    "instances are recovered, where their odds, fitted to all numbers of copies, reach one half, against N, with its "
+    "95 % interval; arrows: bounds, more or fewer than these; hollow: beyond the numbers of copies tried; a bar "
+    "without an upper end goes on beyond the picture. Points at one N and their lines are moved apart a little. Lines: "
+    "growth by a factor with every unknown, the likeliest by all runs at that alpha, successes and failures alike, "
+    "where it is in no doubt. The legend has chi^2, at all alphas together, of this law and of a power of N, with "
+    "fewer degrees of freedom than there are shares: runs of one instance go together. Bars at the bottom: the N up to "
+    "which a lattice with blocks of 40 rows recovers half from data in float64, with no copies at all, by the rule of "
+    "thumb of figure bits; larger blocks go further. (b) The rate of that growth, in powers of two per unknown, "
+    "against alpha, with its interval, and a line through the rates with where it vanishes if it goes on, from the "
+    "smallest alpha on from which one fits: chosen by its chi^2, which the interval of its end does not count."
 )
 BITS, LATTICE = 52, 0.030
 """Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
 ABOVE = 4.0
 """Powers of 2 that are shown above what was measured."""
-SPREAD = 30.0
+SPREAD = 20.0
 """Unknowns by which the bars of different alphas are moved apart."""
 
 
@@ -53,16 +56,15 @@ def draw(table: Table) -> Figure:
     alphas = sorted(copies.values("alpha"))
     for place, (alpha, look) in enumerate(looks(alphas).items()):
         own, fit = copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha)
-        label = rf"$\alpha = {alpha:g}$, {counts(own['instances'])} instances"
         shift = SPREAD * between(place, len(alphas))
         tried = table.where(kind="share", alpha=alpha)
-        _draw_copies(axes[0], own, tried, shift, look | {"label": label})
-        _draw_law(axes[0], own["n"], fit, look["color"])
+        _draw_copies(axes[0], own, tried, shift, look | {"label": rf"$\alpha = {alpha:g}$"})
+        _draw_law(axes[0], own["n"], shift, fit, look["color"])
         _draw_lattice(axes[0], alpha, look["color"])
-    axes[0].plot(
-        [], [], "|", ms=9, mew=2.5, color=GREY, label="lattice: half up to this $N$, at the $\\alpha$ of its colour"
-    )
-    axes[0].plot([], [], "o", mfc="white", color=GREY, label="hollow: more than were tried")
+    lattice = r"up to about this $N$ a lattice recovers half, at the $\alpha$ of its colour"
+    axes[0].plot([], [], "|", ms=9, mew=2.5, color=GREY, label=lattice)
+    axes[0].plot([], [], "o", mfc="white", color=GREY, label="hollow: beyond the numbers of copies tried")
+    _label_laws(axes[0], table)
     axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
     axes[0].set_yscale("log", base=2)
     known = np.concatenate([copies[name] for name in ("value", "low")])
@@ -70,9 +72,12 @@ def draw(table: Table) -> Figure:
     sweeps = PopulationAnnealing().default_schedule().steps
     axes[0].set_title(rf"$\mu\lambda = 1$, {sweeps} sweeps per temperature")
     _draw_rates(axes[1], table)
-    axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL) + 0.01)
+    end = table.where(kind="vanishing")
+    last = np.nanmax(end["high"]) if len(end) and not end["doubt"][0] else BAYES_OPTIMAL
+    axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL, last) + 0.01)
     letter(axes)
-    legend(figure, *axes, columns=2, title=BARS)
+    many = f"{counts(table.where(kind='share')['trials'])} instances at each $N$, $\\alpha$ and number of copies"
+    legend(figure, *axes, columns=2, title=f"{BARS}; {many}")
     return figure
 
 
@@ -88,11 +93,19 @@ def _draw_copies(axes: Axes, own: Table, tried: Table, shift: float, look: dict[
             with_bars(axes, own["n"][chosen] + shift, *bars, ls="none", capsize=2, **look | face)
 
 
-def _draw_law(axes: Axes, sizes: Any, fit: Table, color: Any) -> None:
-    """Growth by a factor with every unknown."""
+def _draw_law(axes: Axes, sizes: Any, shift: float, fit: Table, color: Any) -> None:
+    """Growth by a factor with every unknown, moved like its points."""
     if len(fit) and not fit["doubt"][0]:
         n = np.linspace(sizes.min(), sizes.max(), 50)
-        axes.plot(n, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=color, lw=0.9)
+        axes.plot(n + shift, np.exp2(fit["amplitude"][0] + fit["value"][0] * n), color=color, lw=0.9)
+
+
+def _label_laws(axes: Axes, table: Table) -> None:
+    """How both laws fit, at all alphas together."""
+    for law, words, line in (("exponential", "exponential in $N$", "-"), ("power", "not drawn: a power of $N$", " ")):
+        for fit in table.where(kind=f"{law} together").by("kind"):
+            misfit = f"χ² = {fit['chi2'][0]:.0f} / {fit['dof'][0]}"
+            axes.plot([], [], line, color=GREY, lw=0.9, label=f"{words}, {misfit}")
 
 
 def _draw_lattice(axes: Axes, alpha: float, color: Any) -> None:
@@ -123,8 +136,18 @@ def _draw_rates(axes: Axes, table: Table) -> None:
         axes.plot([], [], " ", label=f"no line through the rates: {end['doubt'][0]}")
     elif len(end):
         low, zero, high = (end[name][0] for name in ("low", "value", "high"))
+        least, slope, chi2, dof = (end[name][0] for name in ("alpha", "amplitude", "chi2", "dof"))
+        axes.plot(
+            [least, zero],
+            [slope * (least - zero), 0.0],
+            color=BLUE,
+            lw=0.9,
+            label=f"line from {least:g} on, χ² = {chi2:.1f} / {dof:g}",
+        )
         axes.axvspan(low, high, color=SKY, alpha=0.3, lw=0)
-        axes.plot([], [], color=SKY, lw=6, alpha=0.3, label=f"vanishes at {zero:.3f} [{low:.3f}, {high:.3f}]")
+        axes.plot(
+            [], [], color=SKY, lw=6, alpha=0.3, label=f"if it goes on, zero at {zero:.3f} [{low:.3f}, {high:.3f}]"
+        )
     axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
     axes.set(xlabel=ALPHA, ylabel="powers of 2 per unknown")
     axes.set_title("how fast copies grow with $N$")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.style import ALPHA, between, legend, letter, logarithmic, looks, panels, with_bars
+from phaselect.base.style import ALPHA, BARS, between, legend, letter, logarithmic, looks, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.sign_minima import SignMinima, sign_minima
+from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.figures.context import Context
 from phaselect.problem.ensembles import gaussian_instance
 from phaselect.problem.instance import Instance
@@ -22,7 +23,8 @@ CAPTION = (
     "without and with regulariser: of phase retrieval (dashed, open: sign vectors that are the signs of their own "
     "regression) and of phase selection (solid, filled: those that no single flip improves). (c) Largest number of "
     "sign vectors with zero loss, to rounding in float64, in any instance, against the measurements in excess. (d) "
-    "The smallest loss of any other sign vector over |y|^2: median, and range over instances."
+    "The smallest loss of any other sign vector over |y|^2: median, and range over instances. Points at one excess "
+    "are moved apart a little."
 )
 LAMS = (0.0, 0.2)
 FEWER = 2
@@ -95,13 +97,13 @@ def draw(table: Table) -> Figure:
     axes[0].plot([], [], "ko--", ms=3.5, lw=1.0, mfc="white", label="minima of phase retrieval")
     axes[0].plot([], [], "ko-", ms=3.5, lw=1.0, label="minima of phase selection")
     letter(axes)
-    legend(figure, *axes, columns=5, title="bars: (a), (b) standard errors, (d) range over instances")
+    legend(figure, *axes, columns=5, title=f"{BARS} (a, b), range over instances (d)")
     return figure
 
 
 def _draw_minima(axes: Axes, own: Table, look: dict[str, Any]) -> None:
     for name, line, face in (("retrieval", "--", "white"), ("selection", "-", look["color"])):
-        axes.errorbar(own["alpha"], own[name], yerr=own[f"{name}_error"], ls=line, mfc=face, **look)
+        axes.errorbar(own["alpha"], own[name], yerr=STANDARD_ERRORS * own[f"{name}_error"], ls=line, mfc=face, **look)
 
 
 def _draw_zero_loss(left: Axes, right: Axes, own: Table, shift: float, look: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from phaselect.problem.schedule import Schedule
 from phaselect.theory import complexity_curve, entropy_crisis, follow, saddle_point, transitions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CAPTION = (
@@ -65,6 +66,15 @@ def _part(line: Any, branch: Table) -> dict[str, Any]:
     }
 
 
+def _point_out(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64], words: str) -> None:
+    """An arrow to the middle of what is unstable here: it may be short."""
+    shown = np.flatnonzero(np.isfinite(y))
+    middle = shown[len(shown) // 2]
+    arrow = {"arrowstyle": "->", "lw": 0.8, "shrinkB": 4}
+    place: dict[str, Any] = {"xytext": (0.4, 0.1), "textcoords": "axes fraction", "size": "small", "arrowprops": arrow}
+    axes.annotate(words, (x[middle], y[middle]), **place)
+
+
 def draw(table: Table) -> Figure:
     """A panel for each lam."""
     figure, axes = panels(2)
@@ -80,11 +90,14 @@ def draw(table: Table) -> Figure:
                 draw_split(panel, part["complexity"], part["mse_y"], part["stable"], {"ls": "--"}, label=label, **look)
                 unstable = np.where(part["stable"], np.nan, part["mse_y"])
                 panel.plot(part["complexity"], unstable, **BAND)
+                if line == "jumped" and np.isfinite(unstable).any():
+                    _point_out(panel, part["complexity"], unstable, rf"$\alpha = {alpha:g}$, after its jump: unstable")
             panel.plot(0, rows["mse_y_crisis"][0], "x", color=colour, ms=5, zorder=3)
         panel.axvline(0, color=GREY, lw=0.7)
         panel.set(xlabel=COMPLEXITY, ylabel=MSE_Y, title=rf"$\lambda = {lam:g}$", xlim=(-0.25, 1.25))
         logarithmic(panel, "y", table["mse_y"])
-    for width, label in ((1.5, "unstable: replicon $> 1$"), (0.8, "thin: $m = 0$, left by the anneal")):
+    axes[0].plot([], [], "k-", lw=0.8, label="thin: $m = 0$, left by the anneal")
+    for width, label in ((1.5, "unstable: replicon $> 1$"), (0.8, "unstable, $m = 0$")):
         axes[0].plot([], [], **BAND, label=label)
         axes[0].plot([], [], "k--", lw=width, label=label)
     axes[0].plot([], [], "kx", label=r"$\Sigma = 0$ on the anneal")

@@ -11,13 +11,12 @@ import numpy as np
 from phaselect.base.style import (
     ALPHA,
     BARS,
-    BLUE,
     RECOVERED,
     RED,
-    SKY,
     between,
     legend,
     letter,
+    look_of_size,
     looks,
     panels,
     with_bars,
@@ -152,9 +151,10 @@ def _draw_half_points(axes: Axes, table: Table) -> None:
     axes.plot(theory["density"], theory["value"], color="black", label=r"theory, $N = \infty$")
     axes.plot(theory["density"], theory["density"], ":", color="black", label="nonzeros")
     sizes = sorted(runs.values("n"))
-    for place, (n, look) in enumerate(zip(sizes, (SKY, BLUE), strict=False)):
+    for place, n in enumerate(sizes):
         own = runs.where(n=n)
         at = own["density"] * 1.08 ** between(place, len(sizes))
-        with_bars(axes, at, *ends(own, least=0.0), fmt="os"[place], color=look, ms=4, label=f"$N = {n}$, one run")
+        look = look_of_size(n) | {"ls": "none", "ms": 4, "label": f"$N = {n}$, one run"}
+        with_bars(axes, at, *ends(own, least=0.0), **look)
     axes.axhline(1.0, color=RED, lw=0.7, label="$M = N$")
     axes.set(xlabel="density of $x_0$", ylabel=ALPHA, xscale="log", ylim=(0, None), title="half recovered")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 CAPTION = (
     "Share of the same random instances that simulated annealing recovers, with 95 % Wilson intervals, against the "
     "sweeps that it spends while mu grows by a factor of e, (a) without regulariser and (b) at lambda = 0.005. Replica "
-    "symmetry has infinitely slow anneals recover from alpha = 1.584 (a) and 1.130 (b) on (figure regularisation, b)."
+    "symmetry has infinitely slow anneals recover from alpha = 1.584 (a) and 1.130 (b) on (figure regularisation, b). "
+    "Points at one rate are moved apart a little."
 )
 
 

@@ -26,7 +26,7 @@ from phaselect.base.style import (
 )
 from phaselect.base.tables import Columns, Table
 from phaselect.experiments.limits import BAYES_OPTIMAL
-from phaselect.figures.comparison import mark_alphas
+from phaselect.figures.comparison import draw_times, mark_alphas
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, analyse, counts
 from phaselect.solvers.registry import REGISTRY
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Share of instances recovered by each solver, one run each on the same instances (the front door `solve` tries "
-    "several in turn), at each N, with 95 % Wilson intervals. Then, for the largest N: the time of repeated runs "
-    "on one "
-    "core until one has succeeded with 99 % certainty, and the share recovered against the mean time of a run at 1.2 "
-    "(filled) and 1.3 (open) measurements per unknown. Dashed: 1.128, the Bayes-optimal threshold."
+    "several in turn), at each N, with 95 % Wilson intervals. Then, for the largest N: the time of repeated runs on "
+    "one core until one has succeeded with 99 % certainty, and the share recovered against the mean time of a run at "
+    "1.2 (filled) and 1.3 (open) measurements per unknown. Points at one alpha are moved apart a little. Dashed: "
+    "1.128, the Bayes-optimal threshold."
 )
 STYLES = {
     "auto": ("-", "o", "black"),
@@ -82,11 +82,11 @@ def draw(table: Table) -> Figure:
         _draw_success(panel, own)
         panel.set_title(f"$N = {n}$, {counts(own['trials'])} instances")
     _draw_time(axes[-2], shares.where(n=sizes[-1]))
-    _draw_share_against_time(axes[-1], shares.where(n=sizes[-1]))
+    _draw_share_against_time(axes[-1], shares.where(n=sizes[-1]), "abcdefgh"[len(axes) - 1])
     for panel in axes[-2:]:
         panel.set_title(f"$N = {sizes[-1]}$, one core")
     letter(axes)
-    legend(figure, *axes, columns=2, title=f"{BARS}, none in ({'abcdefgh'[len(sizes)]})")
+    legend(figure, *axes, columns=2, title=f"{BARS}")
     return figure
 
 
@@ -109,23 +109,22 @@ def _in_words(solver: str, own: Table) -> str:
 
 
 def _draw_time(axes: Axes, shares: Table) -> None:
-    for solver, (dashes, marker, colour) in STYLES.items():
+    for place, (solver, (dashes, marker, colour)) in enumerate(STYLES.items()):
         own = shares.where(solver=solver)
-        time = np.where(np.isfinite(own["tts_99"]), own["tts_99"], np.nan)
-        axes.plot(own["alpha"], time, ls=dashes, marker=marker, ms=3, lw=1, color=colour)
+        draw_times(axes, own["alpha"] * 1.06 ** between(place, len(STYLES)), own, fmt=marker, ls=dashes, color=colour)
     axes.set(xlabel=ALPHA, ylabel="seconds to 99 % certainty")
     logarithmic(axes, "y", shares["tts_99"])
     _mark_alphas(axes)
 
 
-def _draw_share_against_time(axes: Axes, shares: Table) -> None:
+def _draw_share_against_time(axes: Axes, shares: Table, name: str) -> None:
     for solver, (_, marker, colour) in STYLES.items():
         for alpha, face in ((1.2, colour), (1.3, "white")):
             own = shares.where(solver=solver, alpha=alpha)
             look: dict[str, Any] = {"fmt": marker, "ms": 5, "color": colour, "mfc": face}
             with_bars(axes, own["seconds"], own["value"], own["low"], own["high"], **look)
     for alpha, face in ((1.2, "black"), (1.3, "white")):
-        axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$ (last panel)")
+        axes.plot([], [], "ko", ms=5, mfc=face, label=rf"$\alpha = {alpha:g}$ ({name})")
     axes.set(xlabel="mean seconds of a run", ylabel=RECOVERED, ylim=(-0.05, 1.05))
     logarithmic(axes, "x", shares["seconds"][np.isin(shares["alpha"], (1.2, 1.3))])
 

@@ -13,10 +13,10 @@ from phaselect.base.style import (
     ALPHA,
     BLUE,
     RED,
-    SKY,
     between,
     legend_under,
     letter,
+    look_of_size,
     panels,
     with_bars,
 )
@@ -137,11 +137,11 @@ def _draw_thresholds(axes: Axes, table: Table) -> None:
     theory, runs = (table.where(source=source) for source in ("theory", "runs"))
     axes.plot(theory["condition"], theory["value"], color="black", label=r"theory, $N = \infty$")
     sizes = sorted(runs.values("n"))
-    for place, (n, look) in enumerate(zip(sizes, (SKY, BLUE), strict=False)):
+    for place, n in enumerate(sizes):
         own = runs.where(n=n)
         at = own["condition"] * 1.2 ** between(place, len(sizes))
         label = f"$N = {n}$, {own['instances'].max()} instances"
-        with_bars(axes, at, *ends(own), fmt="os"[place], color=look, ms=4, label=label)
+        with_bars(axes, at, *ends(own), **look_of_size(n) | {"ls": "none", "ms": 4, "label": label})
     axes.axhline(BAYES_OPTIMAL, label=f"Gaussian, {BAYES_OPTIMAL}", **BAYES)
     axes.set(ylabel=ALPHA, title="exact data, half recovered")
 
@@ -150,7 +150,7 @@ def _draw_errors(axes: Axes, table: Table) -> None:
     for noise, colour in NOISES.items():
         theory, runs = (table.where(source=source, noise=noise) for source in ("theory", "runs"))
         axes.plot(theory["condition"], theory["value"], color=colour, label=f"signs given, noise {noise:g}")
-        words = f"quartiles of {runs['instances'].max()} runs"
+        words = f"median and quartiles of {runs['instances'].max()} runs"
         with_bars(axes, runs["condition"], runs["value"], runs["low"], runs["high"], fmt="s", color=colour, label=words)
     n = table["n"].max()
     axes.set(

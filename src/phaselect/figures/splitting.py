@@ -21,7 +21,7 @@ CAPTION = (
     "of 10 % at mu*lam = 1, 100 sweeps at each, M N multiplications a sweep: of the signs, x being regressed "
     "(simulated annealing); of x itself, Metropolis on the amplitude loss, changing one entry at a time or moving "
     "along one singular vector of A. All end with greedy flips. Diamonds: alpha_50. Dashed: 1.128, the Bayes-optimal "
-    "threshold."
+    "threshold. Points at one alpha are moved apart a little."
 )
 EPS, PRODUCT = 0.1, 1.0
 SIZES = {"small": {100: 8}, "paper": {100: 30, 200: 16}}

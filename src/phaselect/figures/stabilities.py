@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CAPTION = (
     "Distribution of the gaps, the measurements that the estimate predicts, where three quarters of the signs are "
     "right (O = 0.5) at 1.7 measurements per unknown: all gaps, and those whose sign is right. "
-    "Lines: theory. Points: histograms of Metropolis at that overlap on finite instances."
+    "Lines: theory. Points: histograms of Metropolis at that overlap, means over finite instances."
 )
 ALPHA_SHOWN, SIGN_OVERLAP = 1.7, 0.5
 CONTROLS = ((2.5, 0.0), (3.5, 0.0), (2.5, 0.5))

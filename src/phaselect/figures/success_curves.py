@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from phaselect.base.style import (
     between,
     legend,
     letter,
-    looks,
+    look_of_size,
     panels,
     with_bars,
 )
@@ -29,17 +30,17 @@ from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.grid import CURVE
 from phaselect.experiments.limits import (
     BAYES_OPTIMAL,
+    ENOUGH_SIZES,
     NO_FIT,
     Interval,
     alpha_50,
     alpha_50_of_shares,
-    alpha_50_table,
     limit_rows,
 )
-from phaselect.experiments.outcomes import outcomes, runs_of
-from phaselect.experiments.success import success_table, timed_on_one_core
+from phaselect.experiments.outcomes import endings_of, outcomes
+from phaselect.experiments.success import curves, success_table, timed_on_one_core
 from phaselect.figures.context import Context
-from phaselect.figures.earlier_table import curve_names, fuller_curves
+from phaselect.figures.earlier_table import at_points, fuller_points, names_of
 from phaselect.solvers.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ BAYES: dict[str, Any] = {"color": GREY, "ls": "--", "lw": 1.1}
 Looks = dict[int, dict[str, Any]]
 MEASURED = ("trials", "crashed", "successes", "seconds", "tts_50", "tts_99")
 """Columns of `analyse`: what a share has beside its value."""
-NO_LIMIT = "no limit from fewer than four sizes"
-"""The fit has three parameters."""
+SAID = ("amplitude", "chi2", "dof", "doubt")
+"""Columns of a limit that legends speak of, beside its value."""
 VARIANTS = {
     "sa-proposals": "$T_A$ in proposals",
     "sa-fixed": r"$\lambda = 0.005$",
@@ -63,23 +64,22 @@ VARIANTS = {
 """What the legends call solvers that are drawn beside the one that they are variants of."""
 
 
-def success_figure(solver: str, title: str, anneal: str, fixed: str, shared: str, beside: str = "") -> Members:
+def success_figure(solver: str, title: str, anneal: str, fixed: str, variants: str = "") -> Members:
     """CAPTION, compute and draw of the success figure of one solver, from the preset sweep of the same name.
 
-    anneal: its schedule, for the caption. fixed: what of it the panels say, shared: what (c) says, which has variants
-    of the solver too. beside: more of the caption.
+    anneal: its schedule, for the caption. fixed: what of it the panels say. variants: those that (d) shows, if any.
     """
     caption = (
         f"{title}: share of random instances recovered against measurements per unknown, with 95 % Wilson intervals, "
         f"at two rates of the anneal ({anneal}). Diamonds: alpha_50 with its interval, where it has one. Dashed: "
-        "1.128, the Bayes-optimal threshold. (c) alpha_50 against N, with the fit a + b N^-c and its limit where "
-        f"there are four sizes or more, chi^2 is good and the sizes determine c.{beside} Points at one alpha or N are "
-        "moved apart a little."
+        "1.128, the Bayes-optimal threshold. (c) alpha_50 against N, and, where there are four sizes or more, chi^2 is "
+        "good and the sizes determine c or show no trend, the fit a + b N^-c and its limit."
+        f"{f' (d) {variants}.' if variants else ''} Points at one alpha or N are moved apart a little."
     )
     return (
         caption,
         lambda context: analyse(context.rows(solver), context.earlier),
-        lambda table: draw_success(table, solver, fixed, shared),
+        lambda table: draw_success(table, solver, fixed),
     )
 
 
@@ -89,27 +89,24 @@ def analyse(rows: Table, earlier: Table | None = None) -> Columns:
     "share": successes at one alpha, `value` with its Wilson interval `low` to `high`, the time of a run on one core,
     and which instances were recovered. "threshold": alpha_50 of a curve. "limit": its extrapolation to infinite N (n =
     0) over the sizes of a family, with amplitude, exponent, chi2, degrees of freedom and, where it says nothing of the
-    limit, the doubt. earlier: a table, of whose curves those are kept that have more runs than there are rows of.
+    limit, the doubt. earlier: a table, of whose points those are kept that have more runs than there are rows of.
     """
-    kept = None if earlier is None else fuller_curves(earlier, rows)
-    if kept is None:
-        return stack(_measured(rows))
-    rows = rows.take(~np.isin(curve_names(rows), curve_names(kept)))
+    parts: list[Columns] = []
+    if earlier is not None:
+        kept = fuller_points(earlier, rows)
+        parts, rows = [{"instances": kept["trials"]} | kept.columns], rows.take(~at_points(rows, kept))
+    parts += [share_rows(rows)] if len(rows) else []
     names = ("kind", *CURVE, "alpha", *MEASURED, "value", "low", "high", "instances", "outcomes", *NO_FIT)
     blank = dict.fromkeys(names, math.nan) | NO_FIT
-    parts = [*(_measured(rows) if len(rows) else []), blank | with_thresholds(kept).columns]
-    return refitted(Table(stack({name: part[name] for name in names} for part in parts))).columns
+    return with_middles(Table(stack({name: (blank | part)[name] for name in names} for part in parts)))
 
 
-def _measured(rows: Table) -> list[dict[str, Any]]:
-    """Shares; thresholds and limits."""
-    shares, middles = share_rows(rows), alpha_50_table(rows)
-    thresholds = (
-        {name: middles[name] for name in ("kind", *CURVE, "low", "high", "instances", *NO_FIT)}
-        | {"value": middles["alpha_50"], "alpha": math.nan, "outcomes": ""}
-        | dict.fromkeys(MEASURED, math.nan)
-    )
-    return [shares, thresholds]
+def with_middles(shares: Table) -> Columns:
+    """Shares, and below them alpha_50 of each curve, and the limits of these."""
+    names = [name for name, column in shares.items() if column.dtype.kind != "U"]
+    unsaid = dict.fromkeys(shares, "") | dict.fromkeys(names, math.nan) | NO_FIT | {"kind": "threshold"}
+    middles = [unsaid | curve | {"instances": own["instances"].max()} for curve, own in curves(shares)]
+    return refitted(with_thresholds(Table(stack([NO_FIT | shares.columns, *middles])))).columns
 
 
 def share_rows(rows: Table) -> dict[str, Any]:
@@ -137,11 +134,11 @@ def with_thresholds(table: Table) -> Table:
     """The table of any figure that has shares, with its thresholds computed anew, by instances where it names them."""
     names = [name for name in CURVE if name in table]
     shares, bounds = table.where(kind="share"), {name: table[name].copy() for name in Interval._fields}
-    of_share, of_row = (np.array(curve_names(part, names)) for part in (shares, table))
+    of_share, of_row = (np.array(names_of(part, names)) for part in (shares, table))
     for line in np.flatnonzero(table["kind"] == "threshold"):
         own = shares.take(of_share == of_row[line])
         if "outcomes" in own and all(own["outcomes"].tolist()):
-            found = alpha_50(runs_of(own)).interval
+            found = alpha_50(endings_of(own)).interval
         else:
             found = alpha_50_of_shares(own)
         for name, value in found._asdict().items():
@@ -149,33 +146,48 @@ def with_thresholds(table: Table) -> Table:
     return Table(table.columns | bounds, table.provenance)
 
 
-def draw_success(table: Table, solver: str, fixed: str, shared: str) -> Figure:
-    """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; (d): at constant lam."""
-    constant = (table["product"] == 0.0) | (table["solver"] == "sa-fixed")
-    annealed, held = table.take(~constant), table.take(constant)
-    own = annealed.where(solver=solver)
+def draw_success(table: Table, solver: str, fixed: str) -> Figure:
+    """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; (d): of variants."""
+    annealed = (table["solver"] == solver) & (table["product"] != 0.0)
+    own, variants = table.take(annealed), table.take(~annealed)
     sizes = size_looks(own)
-    figure, axes = panels(4 if len(held) else 3)
+    figure, axes = panels(4 if len(variants) else 3)
     for panel, eps in zip(axes, sorted(own.values("eps"), reverse=True), strict=False):
         draw_shares(panel, own.where(eps=eps), sizes)
         panel.set_title(rf"$\epsilon = {eps:g}$, {fixed}")
+    same_alphas(axes[:2])
     axes[2].axhline(BAYES_OPTIMAL, **BAYES)  # first, or the panel may end at it
-    draw_alpha_50(axes[2], annealed)
-    axes[2].set_title(shared)
-    if len(held):
-        draw_alpha_50(axes[3], held, (("^", GREEN), ("v", PINK)))
-        axes[3].set_title(r"constant $\lambda$" + fixed[fixed.index(",") :])
+    draw_alpha_50(axes[2], own)
+    axes[2].set_title(fixed)
+    if len(variants):
+        draw_alpha_50(axes[3], variants, (("^", GREEN), ("s", RED), ("v", PINK)))
+        axes[3].set_title("variants")
     letter(axes)
-    legend(figure, *axes, columns=2, title=f"{BARS}; {NO_LIMIT}")
+    legend(figure, *axes, columns=2, title=f"{BARS}{without_limit(table)}")
     return figure
 
 
+def same_alphas(panels: Sequence[Axes]) -> None:
+    """Let panels that are to be compared show the same range."""
+    lows, highs = zip(*(panel.get_xlim() for panel in panels), strict=True)
+    for panel in panels:
+        panel.set_xlim(min(lows), max(highs))
+
+
+def without_limit(table: Table) -> str:
+    """Why some families of curves have no fit, for the title of a legend; nothing if all have sizes enough."""
+    middles = table.where(kind="threshold")
+    families = zip(*(middles[name].tolist() for name in ("solver", "eps", "product")), strict=True)
+    few = any(size < ENOUGH_SIZES for size in Counter(map(repr, families)).values())  # not-a-number differs from itself
+    return "; no limit from fewer than four sizes" if few else ""
+
+
 def size_looks(table: Table) -> Looks:
-    """Colour, marker and label for each N of a table, the same in all of its panels, from its shares."""
+    """Colour, marker and label for each N of a table, from its shares."""
     shares = table.where(kind="share") if "kind" in table.columns else table
     sizes = sorted(shares.values("n"))
     words = {n: f"$N = {n}$, {counts(shares.where(n=n)['trials'])} instances" for n in sizes}
-    return {n: look | {"label": words[n]} for n, look in looks(sizes).items()}
+    return {n: look_of_size(n) | {"label": words[n]} for n in sizes}
 
 
 def counts(trials: Any) -> str:
@@ -192,6 +204,7 @@ def draw_shares(axes: Axes, table: Table, sizes: Looks, line: str = "-") -> None
         share = table.where(kind="share", n=n)
         if len(share) == 0:
             continue
+        share = share.take(np.argsort(share["alpha"]))
         at = share["alpha"] + gap * between(place, len(sizes))
         with_bars(axes, at, share["value"], share["low"], share["high"], ls=line, **look)
         draw_half(axes, table.where(kind="threshold", n=n), look["color"])
@@ -238,7 +251,8 @@ def draw_alpha_50(axes: Axes, table: Table, marks: Sequence[tuple[str, str]] = (
         if len(limit) and not limit["doubt"][0]:
             n = np.geomspace(own["n"].min(), 2 * own["n"].max(), 60)
             fit = limit["value"][0] + limit["amplitude"][0] * n ** -limit["exponent"][0]
-            axes.plot(n, fit, color=colour, lw=0.8, ls="--" if face == "white" else "-")
+            line = {"color": colour, "lw": 0.8, "ls": "--" if face == "white" else "-"}
+            axes.plot(n, fit, label=look["label"], **line)
     axes.set(xscale="log", xlabel="unknowns $N$", ylabel=r"$\alpha_{50}$, half recovered", xmargin=0.08)
     sizes = sorted(middles.values("n"))
     axes.set_xticks(sizes, [str(n) for n in sizes])
@@ -255,7 +269,8 @@ def _in_words(own: Table, limit: Table) -> str:
 
 
 def _limit_in_words(limit: Table) -> str:
-    value, low, high, chi2, dof, doubt = (limit[name][0] for name in ("value", "low", "high", "chi2", "dof", "doubt"))
-    return (
-        f"no limit, {doubt}" if doubt else rf"fit $\to$ {value:.3f} [{low:.3f}, {high:.3f}], χ² = {chi2:.1f} / {dof:g}"
-    )
+    value, low, high, amplitude, chi2, dof, doubt = (limit[name][0] for name in ("value", "low", "high", *SAID))
+    if doubt:
+        return f"no limit, {doubt}"
+    trend = "fit" if amplitude else "no trend"
+    return rf"{trend} $\to$ {value:.3f} [{low:.3f}, {high:.3f}], χ² = {chi2:.1f} / {dof:g}"

@@ -7,5 +7,4 @@ CAPTION, compute, draw = success_figure(
     "Langevin dynamics on relaxed signs",
     "100 iterations at each temperature, mu from 1 to 1000 at mu*lam = 0.75, then greedy flips",
     fixed=r"$\mu\lambda = 0.75$, 100 iterations per $\mu$",
-    shared=r"$\mu\lambda = 0.75$, 100 iterations per $\mu$",
 )

@@ -7,6 +7,5 @@ CAPTION, compute, draw = success_figure(
     "Simulated annealing of the signs",
     "100 sweeps at each temperature, mu from 1 at mu*lam = 1",
     fixed=r"$\mu\lambda = 1$, 100 sweeps per $\mu$",
-    shared=r"$\mu\lambda = 1$",
-    beside=" Squares: 100 proposals instead of sweeps. (d) The same at constant lam, 0 and 0.005.",
+    variants="The same with 100 proposals instead of sweeps, and, with sweeps, at constant lam, 0 and 0.005",
 )

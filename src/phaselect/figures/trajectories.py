@@ -24,14 +24,17 @@ N = 1000
 AMP_ALPHAS, SA_ALPHAS = (1.15, 1.2, 1.4), (1.2, 1.4)
 AMP_RATE, SA_RATE, SWEEPS = 0.05, 0.1, 20
 """By how much of itself mu grows at each step, and sweeps at each temperature."""
-RUNS = {"small": (2, 4), "paper": (4, 16)}
-"""How many runs are shown, and over how many of message passing the mean is taken."""
+RUNS = {"small": (2, 4), "paper": (4, 128)}
+"""How many runs are shown, and over how many the mean is taken."""
 CAPTION = (
     "Single runs at N = 1000 (thin) over the theory of N = infinity (thick), at mu*lam = 1. (a) Message passing, "
-    "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N); the band is the mean "
-    f"of {RUNS['paper'][1]} runs ({RUNS['small'][1]} at small scale) with two standard errors on either side. (b), (c) "
-    "Simulated annealing, 20 sweeps at each temperature, over the saddle point that an infinitely slow anneal follows."
+    "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N). (b), (c) Simulated "
+    "annealing, at alpha = 1.2 and 1.4 only, 20 sweeps at each temperature, over the saddle point that an infinitely "
+    "slow anneal follows. Bands: two standard errors on either side of the mean, itself not drawn, of more runs than "
+    "are shown, in (c) of their logarithms."
 )
+ALONG = {"amp": "sweeps", "sa": "mu"}
+"""What the runs of each solver are drawn against."""
 COLOURS = dict(zip(AMP_ALPHAS, ("black", RED, SKY), strict=True))
 RUN: dict[str, Any] = {"lw": 0.7, "marker": ".", "ms": 2}
 THEORY: dict[str, Any] = {"lw": 3.0, "alpha": 0.5, "zorder": 1.5}
@@ -42,12 +45,12 @@ def compute(context: Context) -> Columns:
     shown, many = RUNS[context.scale]
     parts = [state_evolution_curve(alpha) for alpha in AMP_ALPHAS] + [branch_curve(alpha) for alpha in SA_ALPHAS]
     runs = [("amp", alpha, seed) for alpha in AMP_ALPHAS for seed in range(many)]
-    runs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(shown)]
+    runs += [("sa", alpha, seed) for alpha in SA_ALPHAS for seed in range(many)]
     curves: dict[tuple[str, float], list[Columns]] = {}
     for count, (solver, alpha, seed) in enumerate(runs):
         context.progress(count / len(runs))
         curves.setdefault((solver, alpha), []).append(run_curve(solver, alpha, seed))
-    parts += [mean_curve(alpha, curves["amp", alpha]) for alpha in AMP_ALPHAS]
+    parts += [mean_curve(solver, alpha, own) for (solver, alpha), own in curves.items()]
     parts += [curve for some in curves.values() for curve in some[:shown]]
     return stack(parts)
 
@@ -72,12 +75,15 @@ def run_curve(solver: str, alpha: float, seed: int) -> dict[str, Any]:
     return _curve(solver, alpha, seed, trace["sweeps"], trace["mu"], trace["m"], trace["mse_y"])
 
 
-def mean_curve(alpha: float, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mean of m over runs, iteration by iteration, with its standard error."""
-    sweeps, mu = runs[0]["sweeps"], runs[0]["mu"]
-    m = np.array([np.interp(sweeps, run["sweeps"], run["m"]) for run in runs])
-    error = m.std(axis=0, ddof=1) / np.sqrt(len(runs))
-    return _curve("mean of amp", alpha, -1, sweeps, mu, m.mean(axis=0), np.nan) | {"m_error": error}
+def mean_curve(solver: str, alpha: float, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over runs with their standard errors, by iteration or temperature; of mse_y those of its logarithm."""
+    x = ALONG[solver]
+    m = np.array([np.interp(runs[0][x], run[x], run["m"]) for run in runs])
+    log_mse_y = np.array([np.interp(runs[0][x], run[x], np.log(run["mse_y"])) for run in runs])
+    at = {name: runs[0][name] for name in ("sweeps", "mu")}
+    mean = _curve(f"mean of {solver}", alpha, -1, **at, m=m.mean(axis=0), mse_y=np.exp(log_mse_y.mean(axis=0)))
+    errors = (values.std(axis=0, ddof=1) / np.sqrt(len(runs)) for values in (m, log_mse_y))
+    return mean | dict(zip(("m_error", "log_mse_y_error"), errors, strict=True)) | {"runs": len(runs)}
 
 
 def state_evolution_curve(alpha: float) -> dict[str, Any]:
@@ -94,17 +100,14 @@ def branch_curve(alpha: float) -> dict[str, Any]:
 
 def _curve(source: str, alpha: float, seed: int, sweeps: Any, mu: Any, m: Any, mse_y: Any) -> dict[str, Any]:
     what = {"source": source, "alpha": alpha, "seed": seed, "sweeps": sweeps, "mu": mu}
-    return what | {"m": m, "m_error": np.nan, "mse_y": mse_y}
+    return what | {"m": m, "mse_y": mse_y} | dict.fromkeys(("m_error", "log_mse_y_error"), np.nan) | {"runs": 1}
 
 
 def draw(table: Table) -> Figure:
     """Message passing by iteration; annealing by temperature."""
     figure, axes = panels(3)
     fixed = rf"$N = {N}$, $\mu\lambda = 1$"
-    _draw(axes[0], table, "amp", "state evolution", "sweeps", "m", AMP_ALPHAS)
-    for own in table.where(source="mean of amp").by("alpha"):
-        low, high = own["m"] - 2 * own["m_error"], own["m"] + 2 * own["m_error"]
-        axes[0].fill_between(own["sweeps"], low, high, color=COLOURS[own["alpha"][0]], alpha=0.25, lw=0)
+    _draw(axes[0], table, "amp", "state evolution", "m", AMP_ALPHAS)
     axes[0].set(
         xlabel="iteration",
         ylabel=OVERLAP,
@@ -112,7 +115,7 @@ def draw(table: Table) -> Figure:
         title=f"message passing, {fixed},\n$\\mu$ grows by {100 * AMP_RATE:g} % per iteration",
     )
     for panel, column, label in ((axes[1], "m", OVERLAP), (axes[2], "mse_y", MSE_Y)):
-        _draw(panel, table, "sa", "branch", "mu", column, SA_ALPHAS)
+        _draw(panel, table, "sa", "branch", column, SA_ALPHAS)
         panel.set(
             xlabel=MU,
             ylabel=label,
@@ -127,9 +130,14 @@ def draw(table: Table) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, table: Table, runs: str, theory: str, x: str, y: str, alphas: tuple[float, ...]) -> None:
+def _draw(axes: Axes, table: Table, runs: str, theory: str, y: str, alphas: tuple[float, ...]) -> None:
+    x = ALONG[runs]
     for alpha in alphas:
         colour = COLOURS[alpha]
+        mean = table.where(source=f"mean of {runs}", alpha=alpha)
+        error = 2 * mean["m_error" if y == "m" else "log_mse_y_error"]
+        ends = (mean[y] - error, mean[y] + error) if y == "m" else (mean[y] * np.exp(-error), mean[y] * np.exp(error))
+        axes.fill_between(mean[x], *ends, color=colour, alpha=0.25, lw=0)
         for seed in table.where(source=runs, alpha=alpha).values("seed"):
             own = table.where(source=runs, alpha=alpha, seed=seed)
             axes.plot(own[x], own[y], color=colour, **RUN)
@@ -144,5 +152,5 @@ def _label(axes: Axes, table: Table) -> None:
     axes.plot([], [], color="black", label=r"theory, $N = \infty$", **THEORY)
     shown = len(table.where(source="sa").values("seed"))
     axes.plot([], [], color="black", label=rf"single runs, {shown} at each $\alpha$", **RUN)
-    band = "mean of more runs, two standard errors (a)"
+    band = f"two standard errors around the mean of {table['runs'].max():.0f} runs"
     axes.fill_between([], [], [], color="black", alpha=0.25, lw=0, label=band)

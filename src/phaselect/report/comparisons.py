@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from phaselect.base.tables import Table
+from phaselect.experiments.fits import bad_fit
 from phaselect.experiments.joint_limit import JointLimit
-from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, Limit, intervals, limit_of
+from phaselect.experiments.limits import (
+    BAYES_OPTIMAL,
+    ENOUGH_SIZES,
+    Interval,
+    Limit,
+    intervals,
+    large_n_limit,
+    limit_of,
+)
 from phaselect.experiments.success import STANDARD_ERRORS
 from phaselect.report.evidence import Missing
 from phaselect.report.ledger import Said
@@ -18,7 +28,11 @@ SLOW, FAST = 0.01, 0.1
 NARROW = 0.05
 """An interval wider than two steps of the paper's alphas does not settle a limit."""
 NEGLIGIBLE = 0.01
-"""A gain in alpha_50 that is surely less than this is none."""
+"""A gain in alpha_50 that may be zero, and is surely less than this, is none."""
+
+EDGE = 0.001
+"""By how much an end of an interval may be off at most: it comes from a thousand draws, and a law that is only nearly
+right."""
 
 Halves = dict[int, Interval]
 """alpha_50 by size."""
@@ -59,16 +73,42 @@ def largest(found: Halves) -> Interval:
 
 
 def arrives(fit: Limit | JointLimit | None, at: float = BAYES_OPTIMAL) -> Said:
-    """Is this threshold the limit? Not known without a fit to be trusted, or from a wide interval."""
+    """Is this threshold the limit? Not known without a fit to be trusted, from a wide interval, or at its very end."""
     if fit is None or fit.doubt or not all(map(math.isfinite, fit.limit)):
         return None
-    if not fit.limit.low <= at <= fit.limit.high:
+    _, low, high = fit.limit
+    edge = min(EDGE, (high - low) / 8)
+    if not low - edge < at < high + edge:
         return False
-    return True if fit.limit.high - fit.limit.low < NARROW else None
+    return True if low + edge <= at <= high - edge and high - low < NARROW else None
+
+
+def limits_from_each_size(found: Halves) -> dict[int, Limit | None]:
+    """The fit of alpha_50 against N, from each size on, the smallest first, as long as enough are left to judge it."""
+    sizes = sorted(found)
+    parts = [sizes[first:] for first in range(max(len(sizes) - ENOUGH_SIZES + 1, min(len(sizes), 1)))]
+    return {some[0]: large_n_limit(some, [found[n] for n in some]) for some in parts}
+
+
+def agreed(fits: Iterable[Limit | None]) -> Said:
+    """Is the Bayes-optimal threshold the limit? What the first fit says whose chi^2 is good, and the next one too.
+
+    Those of even fewer sizes may not object, but need not tell.
+    """
+    answers = [arrives(fit) for fit in fits if fit and not bad_fit(fit.chi2, fit.dof)]
+    return answers[0] if len({*answers[:2]}) == 1 and {*answers} <= {answers[0], None} else None
+
+
+def told(fits: Mapping[int, Limit | None]) -> str:
+    """Such limits, in words."""
+    return "limit " + ("; ".join(f"from N = {n} on {fit or 'not fitted'}" for n, fit in fits.items()) or "not fitted")
 
 
 def mean_gain(fast: Halves, slow: Halves) -> Interval:
-    """By how much less alpha the slow anneal needs: the weighted mean over the sizes at which both are known."""
+    """By how much less alpha the slow anneal needs: the weighted mean over the sizes at which both are known.
+
+    As if both had instances of their own: too wide where, as in the presets, they share them.
+    """
     pairs = [(fast[n], slow[n]) for n in fast if n in slow]
     closed = [(f, s) for f, s in pairs if all(map(math.isfinite, (*f, *s)))]
     if not closed:
@@ -80,12 +120,15 @@ def mean_gain(fast: Halves, slow: Halves) -> Interval:
 
 
 def gains(fast: Halves, slow: Halves) -> Said:
-    """Is slow better: in the mean over all sizes, and clearly worse at none?"""
+    """Is slow better: surely so in the mean over all sizes, and clearly worse at none?
+
+    Not so if it may be no better at all, and is surely not better by as much as would matter.
+    """
     mean = mean_gain(fast, slow)
-    worse = any(clearly_below(fast[n], slow[n]) for n in fast if n in slow)
-    if mean.high < NEGLIGIBLE:
-        return False
-    return True if mean.low > 0 and not worse else None
+    if mean.low > 0:
+        worse = any(clearly_below(fast[n], slow[n]) for n in fast if n in slow)
+        return None if worse else True
+    return False if mean.high < NEGLIGIBLE else None
 
 
 def listed(found: Halves) -> str:

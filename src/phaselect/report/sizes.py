@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from phaselect.base.tables import Table
 from phaselect.experiments.limits import Interval, Limit
+from phaselect.figures.success_curves import counts
 from phaselect.report.comparisons import halves, limit
 from phaselect.report.ledger import Tables
+from phaselect.report.message_passing_claims import patient
 from phaselect.solvers.registry import REGISTRY
 
 
@@ -33,6 +35,8 @@ def size_grids(tables: Tables) -> Iterator[TextGrid]:
             products = {repr(product): product for product in own.where(kind="threshold").values("product")}
             for product in products.values():
                 yield _by_rate(own.take(_equal(own, product)), solver, product)
+        if name == "amp":
+            yield _by_rate(patient(tables["patience"]), "amp", 1.0)
     for product in tables["rate_and_size"].where(kind="threshold").values("product"):
         yield _by_size(tables["rate_and_size"].where(kind="threshold", product=product), product)
     for name, title in (
@@ -50,7 +54,8 @@ def _by_rate(own: Table, solver: str, product: float) -> TextGrid:
     rows = [[f"N = {n}", *(_shown(half.get(n)) for half in found)] for n in sorted(set().union(*found))]
     if any(limits):
         rows.append(["N → ∞", *map(_shown, limits)])
-    return TextGrid(_title(solver) + _held(product), ["", *(f"ε = {rate:g}" for rate in rates)], rows)
+    title = _title(solver) + _held(product) + _ended(own)
+    return TextGrid(title, ["", *(f"ε = {rate:g}" for rate in rates)], rows)
 
 
 def _by_size(own: Table, product: float) -> TextGrid:
@@ -61,7 +66,14 @@ def _by_size(own: Table, product: float) -> TextGrid:
         for tau in sorted(own.values("tau"))
     ]
     title = "Simulated annealing at every rate, sweeps per e-fold of mu" + _held(product)
-    return TextGrid(title, ["", *(f"N = {n}" for n in sizes)], rows)
+    instances = [counts(own.where(n=n)["instances"]) for n in sizes]
+    return TextGrid(title, ["", *(f"N = {n}, {k} instances" for n, k in zip(sizes, instances, strict=True))], rows)
+
+
+def _ended(own: Table) -> str:
+    """After how many iterations runs were ended, where that is an option of theirs."""
+    most = own.where(kind="threshold")["iterations"] if "iterations" in own else np.array([])
+    return f", at most {most.max():.0f} iterations" if np.isfinite(most).any() else ""
 
 
 def _held(product: float) -> str:

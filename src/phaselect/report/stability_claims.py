@@ -8,6 +8,7 @@ import numpy as np
 
 from phaselect.base.tables import Table
 from phaselect.experiments.success import wilson
+from phaselect.report.evidence import Missing
 from phaselect.report.ledger import (
     Claim,
     Conclusion,
@@ -49,6 +50,8 @@ def regulariser_stabilises(tables: Tables) -> Finding:
     table = tables["local_stability"]
     left = table["line"] == "no overlap"
     along, behind = (_lowered(table.take(chosen)) for chosen in (~left, left))
+    if not along:
+        raise Missing("no alpha is known at both lam")
     text = (
         f"from lam = 0 to 0.005 the smallest stable misfit falls on {_those(along)}, and at the point without overlap "
         f"that they leave on {_those(behind)}"
