@@ -191,6 +191,29 @@ def test_a_second_one_while_the_first_is_told():
         assert process.returncode in (143, -signal.SIGTERM)
 
 
+def test_what_an_interrupt_has_cut_off_is_not_taken_apart(tmp_path):
+    """Libraries left half made have crashed as their objects went, once the line was printed."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, signal, time, click\n"
+        "from phaselect.cli.console import OneLineErrors\n"
+        "from phaselect.cli.interrupts import watch\n"
+        "class HalfMade:\n"
+        "    def __del__(self): os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "@click.group(cls=OneLineErrors)\n"
+        "def main(): pass\n"
+        "@main.command()\n"
+        "def work():\n"
+        "    half = HalfMade()\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(10)\n"
+        "watch()\n"
+        "main(['work'])\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "phaselect: interrupted\n")
+
+
 def test_a_job_in_the_background_stays_deaf_to_ctrl_c():
     """A shell without job control starts it with Ctrl-C ignored."""
     ignore = "signal.signal(signal.SIGINT, signal.SIG_IGN)"

@@ -53,7 +53,8 @@ class OneLineErrors(click.Group):
             return super().invoke(context)
         except KeyboardInterrupt as interrupt:
             interrupts.command_ended()  # a second one, while the first is told, would be told by click too
-            context.exit(_complain(f"interrupted{interrupt}", interrupts.exit_code()))
+            # here, while the frames that it cut off are alive: what libraries left half made may crash as it goes
+            interrupts.leave(_complain(f"interrupted{interrupt}", interrupts.exit_code()))
         except BrokenPipeError:
             _drop_output()
             context.exit(NOT_READ)
