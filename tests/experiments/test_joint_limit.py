@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import curve_fit
 
 from phaselect import InputError
 from phaselect.experiments import fits, limits
@@ -166,8 +167,53 @@ def test_cuts_compare_both_laws_on_the_same_rates():
     own, rival = joint_limit(SIZES, RATES, found), ending_at_theory(1.128, SIZES, RATES, found)
     assert every.levels == pytest.approx((own.rates.chi2, own.rates.dof, own.rates.exponent.value))
     assert slowest.rival == pytest.approx((rival.rates.chi2, rival.rates.dof, rival.rates.exponent.value))
-    assert every.rival[0] > 10 * every.levels[0]  # the rival is wrong, and all rates show it
-    assert str(slower).startswith(f"from 100 on {slower.levels[0]:.1f} for {slower.levels[1]} (tau^-")
+    assert every.rival.chi2 > 10 * every.levels.chi2  # the rival is wrong, and all rates show it
+    assert str(slower).startswith(f"from 100 on {slower.levels.chi2:.1f} for {slower.levels.dof}, ")
+
+
+@pytest.mark.parametrize("end", [1.128, 1.16])
+def test_one_level_for_all_sizes_tests_theory(end):
+    """What the rival leaves more of chi^2 is a chi^2 of one degree of freedom, if theory is right."""
+    every, *_ = cuts(1.128, SIZES, RATES, measured(towards(end)))
+    assert every.level.low < end < every.level.high < every.level.low + 0.02
+    assert (every.common.dof, every.rival.dof) == (18, 19)
+    assert (every.rival.chi2 - every.common.chi2 < 4) == (end == 1.128)
+    assert str(every).endswith(f" at {every.level}")
+
+
+def test_the_fit_of_one_level_is_that_of_scipy():
+    found = measured(towards(1.15))
+    values = np.array([half.value for half in found])
+
+    def one_level(_, level, e, *amplitudes):
+        return level + np.array(amplitudes)[np.unique(SIZES, return_inverse=True)[1]] * RATES**-e
+
+    start = (1.1, 0.4, *5 * [0.2])
+    (level, e, *_), _ = curve_fit(one_level, None, values, p0=start)
+    every, *_ = cuts(1.128, SIZES, RATES, found)
+    assert (every.level.value, every.common.exponent) == pytest.approx((level, e), abs=0.005)
+
+
+def test_a_level_that_the_range_of_exponents_decides_is_unknown():
+    every, *_ = cuts(1.128, SIZES, RATES, measured(1.4 - 0.03 * np.log(RATES)))
+    assert every.common.exponent == joint.EXPONENTS[0]
+    assert str(every).endswith(" at unknown")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rates"),
+    [
+        ([200, 400, 800], [30, 100, 300]),  # each size at a rate of its own
+        ([200, 200, 400, 400, 800, 800], [30, 300, 30, 100, 30, 1000]),
+        ([200, 200, 200, 400, 800], [30, 100, 300, 30, 30]),  # as many as there are parameters
+    ],
+)
+def test_curves_that_leave_no_degree_of_freedom(sizes, rates):
+    n, tau = np.array(sizes), 1.0 * np.array(rates)
+    found = measured(law(1.128, n, tau))
+    parts = (joint_limit(n, tau, found), ending_at_theory(1.128, n, tau, found))
+    assert all(fit is None or fit.rates.dof > 0 for fit in parts)
+    assert all(min(cut.levels.dof, cut.rival.dof, cut.common.dof) > 0 for cut in cuts(1.128, n, tau, found))
 
 
 def test_too_few():

@@ -13,6 +13,7 @@ from phaselect.experiments import fits, limits
 from phaselect.experiments.grid import all_tasks, preset
 from phaselect.experiments.runs import _row, failed
 from phaselect.experiments.store import Store
+from phaselect.figures.earlier_table import prepared
 from phaselect.figures.gallery import Studio, draw, missing_runs
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
@@ -210,7 +211,7 @@ def test_what_cannot_be_gone_on_from(tmp_path):
     with pytest.raises(InputError, match="damaged, it has a point twice"):
         onto(Table(again.columns | {"seconds": np.r_[99.0, table["seconds"]]}, table.provenance))
     for column in ("trials", "successes", "crashed"):
-        with pytest.raises(InputError, match="damaged, outcomes and counts of its shares disagree"):
+        with pytest.raises(InputError, match=r"damaged, (outcomes and counts of its shares disagree|.*that cannot be)"):
             onto(Table(table.columns | {column: table[column] + 1}, table.provenance))
     for name, cell in (("trials", np.nan), ("crashed", np.nan)):
         spoilt = Table(table.columns | {name: np.where(table["kind"] == "share", cell, table[name])}, table.provenance)
@@ -268,6 +269,15 @@ def test_runs_that_nobody_asked_for(tmp_path):
         spoilt = table.columns | {column: np.where(table["kind"] == "share", cell, table[column])}
         with pytest.raises(InputError, match=match):
             Studio(store=studio.store, stored=True, onto=Table(spoilt, table.provenance)).table("success_langevin")
+
+
+@pytest.mark.parametrize(("column", "cell"), [("successes", 7000), ("trials", -5), ("crashed", 0.5)])
+def test_counts_of_other_lines_than_shares(column, cell):
+    """Those of what was recovered within fewer iterations."""
+    table = load_table(TABLES / "patience.csv")
+    spoilt = table.columns | {column: np.where(table["kind"] == "within", cell, table[column])}
+    with pytest.raises(InputError, match=r"damaged, it has counts (of runs that cannot be|that are not whole)"):
+        prepared(Table(spoilt, table.provenance), "patience", "paper", stored=True)
 
 
 def test_on_the_command_line(tmp_path):

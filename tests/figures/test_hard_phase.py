@@ -28,20 +28,24 @@ def test_a_bar_for_each_alpha_at_that_size():
     assert bars == pytest.approx([unknowns_at(alpha, 52, 0.030) for alpha in (1.04, 1.06, 1.08, 1.1, 1.12)])
 
 
-def test_the_line_through_the_rates_ends_where_they_vanish():
+def test_each_law_of_the_rates_goes_through_them_to_its_end():
     table = load_table(TABLES / "hard_phase.csv")
-    end, rates = table.where(kind="vanishing"), table.where(kind="exponential", doubt="")
-    (line,) = (it for it in hard_phase.draw(table).axes[1].get_lines() if str(it.get_label()).startswith("line from"))
-    assert (line.get_xdata()[1], line.get_ydata()[1]) == (end["value"][0], 0.0)
-    near = rates.take(rates["alpha"] >= end["alpha"][0])
-    on_the_line = np.interp(near["alpha"], line.get_xdata(), line.get_ydata())
-    assert len(near) > 2
-    assert ((near["low"] < on_the_line) & (on_the_line < near["high"])).all()
+    rates = table.where(kind="exponential", doubt="")
+    lines = {str(line.get_label()): line for line in hard_phase.draw(table).axes[1].get_lines()}
+    for law in hard_phase.vanishing_of(table):
+        assert law.doubt == ""
+        (line,) = (line for label, line in lines.items() if label.startswith(f"$p = {law.power:g}$"))
+        assert (line.get_xdata()[-1], line.get_ydata()[-1]) == (law.end.value, 0.0)
+        near = rates.take(rates["alpha"] >= law.least)
+        on_the_line = np.interp(near["alpha"], line.get_xdata(), line.get_ydata())
+        assert len(near) > 2
+        misses = (on_the_line - near["value"]) / ((near["high"] - near["low"]) / (2 * 1.96))
+        assert np.sum(misses**2) == pytest.approx(law.chi2, rel=0.02)
 
 
 @pytest.mark.parametrize(
     ("kind", "doubt", "said"),
-    [("exponential", "few", "no rate is known yet"), ("vanishing", "no decrease", "no line through the rates: no")],
+    [("exponential", "few", "no rate is known yet"), ("vanishing", "no decrease", "not $p = 1$: no decrease")],
 )
 def test_what_is_in_doubt_is_said_and_not_drawn(kind, doubt, said):
     table = load_table(TABLES / "hard_phase.csv")
@@ -49,7 +53,7 @@ def test_what_is_in_doubt_is_said_and_not_drawn(kind, doubt, said):
     axes = hard_phase.draw(Table(table.columns | {"doubt": unsure}, table.provenance)).axes[1]
     words = [*axes.get_legend_handles_labels()[1], *(text.get_text() for text in axes.texts)]
     assert any(word.startswith(said) for word in words)
-    assert not any(word.startswith("line from") for word in words) or kind == "exponential"
+    assert not any(word.startswith("$p =") for word in words) or kind == "exponential"
 
 
 def test_hollow_are_points_beyond_all_copies_tried_and_lines_are_the_fits():

@@ -56,7 +56,8 @@ def joint(product, limit=None, doubt="", width=0.02, rival_chi2=100.0):
     level = found | {"kind": "slow", "n": 3200}
     rows = [theory | numbers] + ([] if limit is None else [row | bounds | numbers for row in (found, level)])
     law = numbers | {"rate_chi2": rival_chi2, "rate_dof": 2, "rate_doubt": "exponent of tau not determined"}
-    rows += [theory | law | {"kind": kind, "n": 3200, "value": NAN} for kind in ("rival", "levels cut", "rival cut")]
+    kinds = ("rival", "levels cut", "rival cut", "common cut")
+    rows += [theory | law | {"kind": kind, "n": 3200, "value": NAN} for kind in kinds]
     return {"rate_and_size": table(*rows)}
 
 

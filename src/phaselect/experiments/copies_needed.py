@@ -7,16 +7,15 @@ the instances need. (A step in log2(copies) itself does not fit: twice the logar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial.polynomial import polyfit, polyval
 from numpy.typing import NDArray
 from scipy.special import expit, rel_entr
 
 from phaselect.base.tables import Table
-from phaselect.experiments.fits import REPLICATES, bad_fit, with_replicates
+from phaselect.experiments.fits import REPLICATES, bad_fit
 from phaselect.experiments.limits import (
     BAYES_OPTIMAL,
     ENDS,
@@ -25,13 +24,13 @@ from phaselect.experiments.limits import (
     STEEPEST,
     UNKNOWN,
     Interval,
-    closed,
     decided,
     half_point,
     logistic_midpoint,
     tallied,
 )
 from phaselect.experiments.success import Array, finished
+from phaselect.experiments.vanishing import Vanishing, vanishing
 
 LAWS: dict[str, Callable[[Array], Array]] = {"exponential": lambda n: n, "power": np.log2}
 """What the logarithm of the number of copies is linear in."""
@@ -39,8 +38,6 @@ PARAMETERS = 4
 """Of a fit: level, rate, slope of the odds, and how that goes with N."""
 FEWEST_SIZES = 3
 """A line through two is no law."""
-FEWEST_RATES = 3
-"""That `vanishing` keeps."""
 FEW = f"fewer than {FEWEST} instances"
 FEWEST_POWERS = 0.1
 """log2 of copies that a law may come down to."""
@@ -73,17 +70,6 @@ class Growths(NamedTuple):
     at: dict[float, dict[str, Growth]]
     together: dict[str, Fit]
     gain: Interval
-
-
-class Vanishing(NamedTuple):
-    """Where a line through the rates, from the alpha `least` on, reaches zero."""
-
-    alpha: Interval
-    least: float
-    slope: float
-    chi2: float
-    dof: int
-    doubt: str
 
 
 class Steps(NamedTuple):
@@ -146,7 +132,7 @@ def growths(rows: Table) -> Growths:
         deviance = float(sum(fits[alpha][law].deviance[0] for alpha in known))
         left = np.hstack([_at_lines(lines[alpha], fits[alpha][law].unexplained, len(drawn[0])) for alpha in known])
         chi2, dof = _as_chi2(deviance, left, left.shape[1] - PARAMETERS * len(known))
-        together[law] = Fit(chi2, dof, bad_fit(chi2, dof) or few)
+        together[law] = Fit(chi2, dof, few or bad_fit(chi2, dof))
     excess = [fits[alpha]["power"].deviance - fits[alpha]["exponential"].deviance for alpha in known]
     return Growths(at, together, _estimate(np.sum(excess, axis=0)))
 
@@ -156,7 +142,7 @@ def _growth(cells: Cells, fit: Steps, among: int) -> Growth:
     enough = np.unique(cells.n).size >= FEWEST_SIZES
     free = fit.unexplained.shape[1] - PARAMETERS if enough else 0
     chi2, dof = _as_chi2(float(fit.deviance[0]), fit.unexplained, free)
-    doubt = bad_fit(chi2, dof, among) or _few(cells)
+    doubt = _few(cells) or bad_fit(chi2, dof, among)
     return Growth(_estimate(fit.rate), float(fit.offset[0]), chi2, dof, doubt)
 
 
@@ -253,38 +239,11 @@ def _step(fits: Array, place: Array, size: Array, y: Array) -> tuple[Array, Arra
     return np.where(free > FEWEST_POWERS, slopes / half, 0.0), slopes * np.log(y / half)
 
 
-def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> Vanishing | None:
-    """Weighted least squares over the rates; None for fewer than two.
-
-    Where they are on no line, by chi^2, the smallest alphas are left out, one after the other, as long as three are
-    left: the line is one near its end.
-    """
-    good = closed(rates, alphas)
-    good, fit = good[np.argsort(good[:, 0])], None
-    for first in range(max(1, len(good) - FEWEST_RATES + 1)):
-        if len(good) < 2:
-            break
-        fit = _line(good[first:])
-        if not bad_fit(fit.chi2, fit.dof):
-            break
-    return fit
-
-
-def _line(points: Array) -> Vanishing:
-    alpha, values, spread = points.T
-    centre, dof = alpha.mean(), alpha.size - 2
-    (levels, slopes), chi2 = _lines(alpha - centre, values, spread)
-    rising = "no decrease" if np.percentile(slopes, ENDS[1]) >= 0 else ""
-    doubt = bad_fit(chi2, dof) or rising
-    end = UNKNOWN if doubt else _estimate(centre - levels / slopes)
-    return Vanishing(end, float(alpha[0]), float(slopes[0]), chi2, dof, doubt)
-
-
 def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:
     """Copies by N and alpha; of each alpha the growth with N by both laws; how these fit at all alphas below threshold.
 
-    By how much the exponential then fits better; at last, where its rate vanishes, with the alpha and the slope of the
-    line that says so.
+    By how much the exponential then fits better; at last, where its rate vanishes, by the laws of `vanishing`, with the
+    alpha from which on each holds, its scale (amplitude) and its power (exponent).
     """
     for alpha in sorted(rows.values("alpha")):
         own = rows.where(alpha=alpha)
@@ -301,9 +260,9 @@ def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:
     if found.together:
         yield _row("gain", value=found.gain)
     good = {alpha: laws["exponential"].rate for alpha, laws in found.at.items() if not laws["exponential"].doubt}
-    end = vanishing(list(good), list(good.values()))
-    if end is not None:
-        yield _row("vanishing", alpha=end.least, value=end.alpha) | {"amplitude": end.slope} | _fitted(end)
+    for end in vanishing(list(good), list(good.values())):
+        numbers = {"amplitude": end.scale, "exponent": end.power}
+        yield _row("vanishing", alpha=end.least, value=end.end) | _fitted(end) | numbers
 
 
 def _fitted(fit: Growth | Fit | Vanishing) -> dict[str, Any]:
@@ -313,9 +272,3 @@ def _fitted(fit: Growth | Fit | Vanishing) -> dict[str, Any]:
 def _row(kind: str, *, value: Interval, n: int = 0, alpha: float = math.nan, instances: int = 0) -> dict[str, Any]:
     bounds = dict(zip(("value", "low", "high"), value, strict=True))
     return {"kind": kind, "n": n, "alpha": alpha, "instances": instances} | bounds | NO_FIT
-
-
-def _lines(x: Array, values: Array, spread: Array) -> tuple[Array, float]:
-    """Offsets and slopes of the best line, first, and of lines through values drawn anew; chi^2 of the best."""
-    lines = np.asarray(polyfit(x, with_replicates(values, spread).T, 1, w=1 / spread), dtype=np.float64)
-    return lines, float(np.sum(((values - polyval(x, lines[:, 0])) / spread) ** 2))

@@ -13,8 +13,9 @@ from typing import Any
 
 import phaselect
 from phaselect.base.bars import say_over_the_bar
+from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
-from phaselect.experiments.in_flight import Outcome, Stop, in_flight, runs_of
+from phaselect.experiments.in_flight import Outcome, Stop, in_flight, singly
 from phaselect.experiments.packing import Packing
 from phaselect.experiments.runs import Pack
 from phaselect.experiments.store import Row
@@ -60,7 +61,8 @@ class Unfit(InputError):
 
 def on_cluster(client: Any, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
     """Packs on the workers of a Dask cluster; runs that may have killed some are tried alone, at the end."""
-    _check_workers(client, packing)
+    with _scheduler_answers():
+        _check_workers(client, packing)
 
     def start(pack: Pack) -> Future[list[Row]]:
         with _scheduler_answers():
@@ -92,17 +94,20 @@ def on_cluster(client: Any, packing: Packing, packs: Iterator[Pack], stop: Stop)
                 suspects.append(pack)  # or one of those that waited at the same workers
             else:
                 yield pack, outcome
-        one_by_one = (alone for suspect in suspects for alone in runs_of(suspect))
+        one_by_one = (alone for suspect in suspects for alone in singly(suspect))
         yield from tried(one_by_one, lambda: min(1, width()))
 
 
 @contextmanager
 def _scheduler_answers() -> Iterator[None]:
-    """A client that has lost its scheduler raises errors of many types."""
+    """A client that has lost its scheduler raises errors of many types, and cannot tell at once that it has."""
     try:
         yield
-    except Exception:
-        raise InputError(SCHEDULER_GONE) from None
+    except InputError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(f"{SCHEDULER_GONE} ({shortened(reason)})") from error
 
 
 def _check_workers(client: Any, packing: Packing) -> None:

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
 from phaselect.experiments.dask_cluster import distributed, on_cluster, settled_here
-from phaselect.experiments.in_flight import Outcome, Stop, in_flight, runs_of
+from phaselect.experiments.in_flight import Outcome, Stop, in_flight, singly
 from phaselect.experiments.packing import Packing
 from phaselect.experiments.runs import Pack
 
@@ -92,7 +92,7 @@ class Processes:
     def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
         while suspects := (yield from self._until_broken(packing, packs, self.workers, stop)):
-            one_by_one = (alone for suspect in suspects for alone in runs_of(suspect))
+            one_by_one = (alone for suspect in suspects for alone in singly(suspect))
             while lost := (yield from self._until_broken(packing, one_by_one, 1, stop)):
                 for culprit in lost:
                     yield culprit, ChildProcessError("the worker process died (out of memory?)")

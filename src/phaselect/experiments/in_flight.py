@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
@@ -19,7 +19,7 @@ LOOKS_ALONE = 10
 """Without a worker after which none is waited for any more: a nanny restarts one in less."""
 
 
-def runs_of(pack: Pack) -> list[Pack]:
+def singly(pack: Pack) -> list[Pack]:
     """Each as a pack of its own."""
     return [[task] for task in pack]
 
@@ -51,7 +51,7 @@ def in_flight(
             pack = running.pop(future)
             try:
                 outcome: list[Row] | Exception = future.result()
-            except (Exception, CancelledError) as error:
+            except Exception as error:
                 outcome = error
             broken = broken or isinstance(outcome, BrokenProcessPool)
             yield pack, outcome

@@ -4,7 +4,8 @@ a_N is what an ever slower anneal tends to at size N; the limit of these for lar
 in N is put into the first fit: all rates of a size are run on the same instances, so that what is easy or hard by
 chance is so at every rate, and would count against any such law as often as there are rates.
 
-Its rival has the threshold of theory for the level of every size, and an amplitude for each: `theory + d_N tau^-e`.
+Its rival has the threshold of theory for the level of every size, and an amplitude for each: `theory + d_N tau^-e`. It
+is a case of `a + d_N tau^-e`, one level for all sizes: by how much chi^2 that is free to be lower is a test of theory.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.fits import PowerFits, bad_fit, best_powers, fit_doubt, misfit, power_fits, with_replicates
+from phaselect.experiments.fits import PowerFits, bad_fit, best_powers, fit_doubt, misfit, with_replicates
 from phaselect.experiments.limits import ENDS, UNKNOWN, Interval, Limit, closed, extrapolated
 from phaselect.experiments.success import Array
 
@@ -90,16 +90,33 @@ class EndsAtTheory(NamedTuple):
         return f"a law that ends at {self.theory:.3f} at every size {fits} ({self.rates})"
 
 
-class Cut(NamedTuple):
-    """Both laws fitted to the same rates, from from_tau on: chi^2 with dof, and the exponent of tau, of each."""
+class Fitted(NamedTuple):
+    """How a law fits, and its exponent of tau."""
 
-    from_tau: float
-    levels: tuple[float, int, float]
-    rival: tuple[float, int, float]
+    chi2: float
+    dof: int
+    exponent: float
 
     def __str__(self) -> str:
-        laws = (f"{chi2:.1f} for {dof} (tau^-{e:.2f})" for chi2, dof, e in (self.levels, self.rival))
-        return f"from {self.from_tau:.0f} on {' and '.join(laws)}"
+        return f"{self.chi2:.1f} for {self.dof}"
+
+
+class Cut(NamedTuple):
+    """The laws fitted to the same rates, from from_tau on; level: the one of all sizes, where it is free and told."""
+
+    from_tau: float
+    levels: Fitted
+    rival: Fitted
+    common: Fitted
+    level: Interval
+
+    def __str__(self) -> str:
+        return f"from {self.from_tau:.0f} on {self.levels}, {self.rival} and {self.common} at {self.level}"
+
+    @property
+    def fits(self) -> bool:
+        """Does any of them, by chi^2?"""
+        return not all(bad_fit(law.chi2, law.dof) for law in (self.levels, self.rival, self.common))
 
 
 Fit = TypeVar("Fit", JointLimit, EndsAtTheory)
@@ -124,25 +141,39 @@ def ending_at_theory(
 
 
 def cuts(theory: float, sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> list[Cut]:
-    """How the two compare, whichever rates are left out: one after the other, from the fastest on."""
-    compared = []
-    for n, tau, values, spread in (own.T for own in _slow_parts(sizes, rates, found)):
-        count, place = len(np.unique(n)), np.unique(n, return_inverse=True)[1]
-        levels = power_fits(place, tau, values[None], spread, EXPONENTS)
-        rival = best_powers(_amplitudes(place, tau), values[None] - theory, spread, EXPONENTS)
-        laws = ((levels, n.size - count - 2), (rival, n.size - count - 1))
-        compared.append(Cut(tau.min(), *((float(fit.chi2[0]), dof, float(fit.exponents[0])) for fit, dof in laws)))
-    return compared
+    """How these two compare, and with one level for all sizes, whichever rates are left out, from the fastest on."""
+    return [_cut(theory, own) for own in _slow_parts(sizes, rates, found)]
+
+
+def _cut(theory: float, points: Array) -> Cut:
+    values = points[:, 2]
+    levels, rival = _fits("levels", points, values[None]), _fits("rival", points, values[None] - theory)
+    common, shared = (_fits("common", points, rows) for rows in _drawn(points))
+    both = common[0], shared[0]
+    least, most = _widest(fit.exponents[1:] for fit in both)
+    ends = _widest(fit.coefficients[1:, 0] for fit in both)
+    told = least > EXPONENTS[0] and most < EXPONENTS[-1]
+    level = Interval(float(common[0].coefficients[0, 0]), *ends) if told else UNKNOWN
+    return Cut(float(points[:, 1].min()), _best(*levels), _best(*rival), _best(*common), level)
+
+
+def _best(fits: PowerFits, dof: int) -> Fitted:
+    """That of the first row of values."""
+    return Fitted(float(fits.chi2[0]), dof, float(fits.exponents[0]))
 
 
 def _slow_parts(sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]) -> Iterator[Array]:
-    """Size, rate, alpha_50 and error of each curve; then those without the fastest rates, as long as a fit is left."""
+    """Size, rate, alpha_50 and error of each curve; then those without the fastest rates, as long as a fit says more.
+
+    A level for each size, an amplitude and an exponent have to leave a degree of freedom.
+    """
     if not len(sizes) == len(rates) == len(found):
         raise InputError("give the size, the rate and alpha_50 of each curve")
     points = closed(found, sizes, rates)
     for fastest in np.unique(points[:, 1])[: 1 - FEWEST_RATES]:
         own = points[points[:, 1] >= fastest]
-        if len(np.unique(own[:, 0])) < FEWEST_SIZES or len(np.unique(own[:, 1])) < FEWEST_RATES:
+        count = len(np.unique(own[:, 0]))
+        if count < FEWEST_SIZES or len(np.unique(own[:, 1])) < FEWEST_RATES or len(own) < count + 3:
             return
         yield own
 
@@ -160,10 +191,10 @@ def _of_slow_ones(
 
 
 def _with_levels(points: Array) -> JointLimit:
-    n, tau, values, spread = points.T
-    sizes, place = np.unique(n, return_inverse=True)
-    fits = [power_fits(place, tau, rows, spread, EXPONENTS) for rows in _drawn(place, values, spread)]
-    law, (*levels, amplitude) = _law(fits, tau, n.size - sizes.size - 2), fits[0].coefficients[0].tolist()
+    n, tau, _, spread = points.T
+    sizes, (apart, shared) = np.unique(n), (_fits("levels", points, rows) for rows in _drawn(points))
+    fits = [apart[0], shared[0]]
+    law, (*levels, amplitude) = _law(fits, tau, apart[1]), fits[0].coefficients[0].tolist()
     ends = [_widest(fit.coefficients[1:, k] for fit in fits) for k in range(sizes.size)]
     found = [Interval(level, *(UNKNOWN[1:] if law.doubt else own)) for level, own in zip(levels, ends, strict=True)]
     own_error = np.array([np.median(spread[n == size]) for size in sizes])
@@ -177,27 +208,29 @@ def _with_levels(points: Array) -> JointLimit:
 
 
 def _to_theory(theory: float, points: Array) -> EndsAtTheory:
-    n, tau, values, spread = points.T
-    sizes, place = np.unique(n, return_inverse=True)
-    designs = _amplitudes(place, tau)
-    fits = [best_powers(designs, rows - theory, spread, EXPONENTS) for rows in _drawn(place, values, spread)]
-    amplitudes = dict(zip(map(int, sizes), fits[0].coefficients[0].tolist(), strict=True))
-    return EndsAtTheory(theory, amplitudes, _law(fits, tau, n.size - sizes.size - 1))
+    (fit, dof), (shared, _) = (_fits("rival", points, rows - theory) for rows in _drawn(points))
+    amplitudes = dict(zip(map(int, np.unique(points[:, 0])), fit.coefficients[0].tolist(), strict=True))
+    return EndsAtTheory(theory, amplitudes, _law([fit, shared], points[:, 1], dof))
 
 
-def _amplitudes(place: NDArray[np.intp], tau: Array) -> Array:
-    """One for each size, at each exponent."""
-    own = place[:, None] == np.arange(place.max() + 1)
-    return np.stack([own * (tau**-e)[:, None] for e in EXPONENTS])
+def _fits(law: str, points: Array, rows: Array) -> tuple[PowerFits, int]:
+    """The best fit of a law to each row of values at these sizes and rates: levels, then amplitudes; its dof."""
+    n, tau, _, spread = points.T
+    each, every = 1.0 * (n[:, None] == np.unique(n)), np.ones((n.size, 1))
+    levels, amplitudes = {"levels": (each, every), "rival": (each[:, :0], each), "common": (every, each)}[law]
+    designs = np.stack([np.hstack([levels, amplitudes * (tau**-e)[:, None]]) for e in EXPONENTS])
+    return best_powers(designs, rows, spread, EXPONENTS), n.size - designs.shape[2] - 1
 
 
-def _drawn(place: NDArray[np.intp], values: Array, spread: Array) -> list[Array]:
+def _drawn(points: Array) -> list[Array]:
     """The values, first, and replicates, by errors of two kinds: intervals hold those of either.
 
     Errors of one size may be independent, or, since its rates share instances, all the same.
     """
+    n, _, values, spread = points.T
+    sizes, place = np.unique(n, return_inverse=True)
     apart = with_replicates(values, spread)
-    shared = np.random.default_rng(0).standard_normal((len(apart), place.max() + 1))[:, place]
+    shared = np.random.default_rng(0).standard_normal((len(apart), sizes.size))[:, place]
     return [apart, np.vstack([values, (values + spread * shared)[1:]])]
 
 

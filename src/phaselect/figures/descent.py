@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EPS, PRODUCT = 0.02, 0.75
-FEWEST = 5
+ENOUGH_STUCK = 5
 """Runs whose quartiles are drawn."""
 CAPTION = (
     "Langevin dynamics on relaxed signs theta (mu from 1 to 1000 in steps of 2 % at mu*lam = 0.75, 100 iterations at "
     "each) and gradient descent from the same start, without noise, anneal or regulariser, until it has converged: in "
     "x on the amplitude loss, in theta on the loss of Langevin dynamics. All end with greedy flips. First the share of "
     "instances recovered, with 95 % Wilson intervals, for each N; last the overlap with the signal, over the norms, of "
-    f"the points to which descent without success has converged: median and quartiles at the largest N, where {FEWEST} "
-    "runs or more; dash-dotted: the median of random directions. Points at one alpha are moved apart a little."
+    "the points to which descent without success has converged: median and quartiles at the largest N, where "
+    f"{ENOUGH_STUCK} runs or more; dash-dotted: the median of random directions. Points at one alpha are moved apart a "
+    "little."
 )
 SIZES = {"small": {100: 6}, "paper": {100: 24, 200: 12}}
 """N, and the number of instances."""
@@ -82,7 +83,7 @@ def draw(table: Table) -> Figure:
 def _draw_stuck(axes: Axes, table: Table, n: int) -> None:
     for place, solver in enumerate(table.values("solver")):
         own, (line, colour, name) = table.where(solver=solver), STYLES[solver]
-        own = own.take(own["trials"] >= FEWEST)
+        own = own.take(own["trials"] >= ENOUGH_STUCK)
         at = own["alpha"] * 1.04 ** between(place, 2)
         with_bars(axes, at, own["value"], own["low"], own["high"], fmt=line, color=colour, label=name)
     axes.axhline(median_of_random_overlaps(n, 1, 0.5), color=GREY, ls="-.", lw=1.0, label="median of random directions")

@@ -26,6 +26,8 @@ GROWING = ("success_sa", "success_amp", "success_langevin", "patience", "rate_an
 """Figures whose tables can be gone on from."""
 MOST_RUNS = 1e9
 """At one point; more is damage."""
+COUNTED = ("share", "within")
+"""Kinds of lines that have counts."""
 POINT = ("solver", "ensemble", "field", "n", "plan", "alpha")
 """The columns that tell one point from another: the plan stands for the options."""
 NEEDED = ("kind", "solver", "n", "plan", "alpha", "trials", "crashed", "successes", "value", "low", "high")
@@ -54,13 +56,14 @@ def prepared(earlier: Table, name: str, scale: str, stored: bool) -> Table:
         raise InputError("--onto: this table does not say which instances were recovered, so nothing can go on from it")
     usual = dict.fromkeys(CURVE, math.nan) | USUAL | {"outcomes": ""}
     columns = {column: np.full(len(earlier), value) for column, value in usual.items()} | earlier.columns
+    _check_counts(Table(columns).take(np.isin(earlier["kind"], COUNTED)))
     _check_shares(Table(columns).where(kind="share"))
     return _recounted(Table(columns, earlier.provenance))
 
 
 def _recounted(table: Table) -> Table:
     """Shares and their intervals follow from counts: those that a table states are not asked."""
-    counted = np.isin(table["kind"], ("share", "within")) & (table["trials"] > 0)
+    counted = np.isin(table["kind"], COUNTED) & (table["trials"] > 0)
     own = table.take(counted)
     stated = (own["successes"] / own["trials"], *wilson(own["successes"], own["trials"]))
     columns = {name: table[name].copy() for name in ("value", "low", "high")}
@@ -69,14 +72,21 @@ def _recounted(table: Table) -> Table:
     return Table(table.columns | columns, table.provenance)
 
 
-def _check_shares(shares: Table) -> None:
-    """Are there counts, do outcomes agree with them, and is every share there once?"""
-    counts = [shares[name] for name in ("trials", "crashed", "successes", "n", "alpha")]
-    if len(shares) == 0 or not all(_numeric(it) and np.isfinite(it).all() for it in counts):
+def _check_counts(lines: Table) -> None:
+    """Are there counts, and can they be?"""
+    counts = [lines[name] for name in ("trials", "crashed", "successes", "n", "alpha")]
+    if len(lines) == 0 or not all(_numeric(it) and np.isfinite(it).all() for it in counts):
         raise InputError("--onto: this table is damaged, it has shares without counts, or no shares")
     trials, crashed, successes = counts[:3]
-    if any(np.any(it % 1) for it in counts[:4]) or ("seconds" in shares and not _numeric(shares["seconds"])):
+    if any(np.any(it % 1) for it in counts[:4]) or ("seconds" in lines and not _numeric(lines["seconds"])):
         raise InputError("--onto: this table is damaged, it has counts that are not whole, or times without numbers")
+    if np.any((crashed < 0) | (successes < 0) | (successes > trials) | (trials > MOST_RUNS)):
+        raise InputError("--onto: this table is damaged, it has counts of runs that cannot be")
+
+
+def _check_shares(shares: Table) -> None:
+    """Do outcomes agree with counts, and is every share there once?"""
+    trials, crashed, successes = (shares[name] for name in ("trials", "crashed", "successes"))
     places = point_names(shares)
     letters = np.array(
         [[text.count(it) for it in (RECOVERED, MISSED, CRASHED)] for text in shares["outcomes"].tolist()]
@@ -89,8 +99,6 @@ def _check_shares(shares: Table) -> None:
         raise InputError("--onto: this table is damaged, it has a point twice")
     if np.any(disagree):
         raise InputError("--onto: this table is damaged, outcomes and counts of its shares disagree")
-    if np.any((crashed < 0) | (successes < 0) | (successes > trials) | (trials > MOST_RUNS)):
-        raise InputError("--onto: this table is damaged, it has counts of runs that cannot be")
 
 
 def _numeric(column: NDArray[Any]) -> bool:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phaselect.base.style import ALPHA, BARS, BLUE, GREY, SKY, between, legend, letter, looks, panels, with_bars
+from phaselect.base.style import ALPHA, BARS, BLUE, GREY, between, legend, letter, looks, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
 from phaselect.experiments.copies_needed import hard_phase_rows
 from phaselect.experiments.lattice_bits import unknowns_at
-from phaselect.experiments.limits import BAYES_OPTIMAL
+from phaselect.experiments.limits import BAYES_OPTIMAL, intervals
+from phaselect.experiments.vanishing import Vanishing
 from phaselect.figures.context import Context
 from phaselect.figures.success_curves import BAYES, counts, ends, share_rows
 from phaselect.solvers.population_annealing import PopulationAnnealing
@@ -30,8 +31,9 @@ CAPTION = (
     "fewer degrees of freedom than there are shares: runs of one instance go together. Bars at the bottom: the N up to "
     "which a lattice with blocks of 40 rows recovers half from data in float64, with no copies at all, by the rule of "
     "thumb of figure bits; larger blocks go further. (b) The rate of that growth, in powers of two per unknown, "
-    "against alpha, with its interval, and a line through the rates with where it vanishes if it goes on, from the "
-    "smallest alpha on from which one fits: chosen by its chi^2, which the interval of its end does not count."
+    "against alpha, with its interval, and the laws c (alpha_c - alpha)^p of three powers, each from the smallest "
+    "alpha on from which it fits: chosen by its chi^2, which the interval of alpha_c, where the rate would vanish, "
+    "does not count."
 )
 BITS, LATTICE = 52, 0.030
 """Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
@@ -47,6 +49,18 @@ def compute(context: Context) -> Columns:
     shares = share_rows(rows)
     blank = {name: "" if np.asarray(column).dtype.kind == "U" else math.nan for name, column in shares.items()}
     return stack([shares, *(blank | row for row in hard_phase_rows(rows))])
+
+
+def vanishing_of(table: Table) -> list[Vanishing]:
+    """The laws of the rates that a table has."""
+    own = table.where(kind="vanishing")
+    if len(own) == 0:
+        return []
+    numbers = (own[name].tolist() for name in ("exponent", "amplitude", "alpha", "chi2", "dof", "doubt"))
+    return [
+        Vanishing(power, end, scale, least, chi2, int(dof), doubt)
+        for end, power, scale, least, chi2, dof, doubt in zip(intervals(own), *numbers, strict=True)
+    ]
 
 
 def draw(table: Table) -> Figure:
@@ -69,11 +83,12 @@ def draw(table: Table) -> Figure:
     axes[0].set_yscale("log", base=2)
     known = np.concatenate([copies[name] for name in ("value", "low")])
     axes[0].set_ylim(1.0, 2.0 ** (known[np.isfinite(known)].max() + ABOVE))  # lines and bars go on beyond
-    sweeps = PopulationAnnealing().default_schedule().steps
-    axes[0].set_title(rf"$\mu\lambda = 1$, {sweeps} sweeps per temperature")
+    plan = PopulationAnnealing().default_schedule()
+    growth = np.median(plan.mu[1:] / plan.mu[:-1]) - 1  # the first steps, where nothing freezes, are larger
+    pace = rf"$\mu$ to {plan.mu[-1]:g} by {growth:.0%}, {plan.steps} sweeps each"
+    axes[0].set_title(rf"$\mu\lambda = 1$, {pace}")
     _draw_rates(axes[1], table)
-    end = table.where(kind="vanishing")
-    last = np.nanmax(end["high"]) if len(end) and not end["doubt"][0] else BAYES_OPTIMAL
+    last = max([law.end.high for law in vanishing_of(table) if not law.doubt], default=BAYES_OPTIMAL)
     axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL, last) + 0.01)
     letter(axes)
     many = f"{counts(table.where(kind='share')['trials'])} instances at each $N$, $\\alpha$ and number of copies"
@@ -114,7 +129,7 @@ def _draw_lattice(axes: Axes, alpha: float, color: Any) -> None:
 
 
 def _draw_rates(axes: Axes, table: Table) -> None:
-    fits, end = table.where(kind="exponential"), table.where(kind="vanishing")
+    fits, laws = table.where(kind="exponential"), vanishing_of(table)
     trusted = fits.take(fits["doubt"] == "")
     look: dict[str, Any] = {
         "color": BLUE,
@@ -132,22 +147,21 @@ def _draw_rates(axes: Axes, table: Table) -> None:
     for alpha, doubt in zip(fits["alpha"], fits["doubt"], strict=True):
         if doubt:
             axes.plot([], [], " ", label=rf"no rate at $\alpha = {alpha:g}$: {doubt}")
-    if len(end) and end["doubt"][0]:
-        axes.plot([], [], " ", label=f"no line through the rates: {end['doubt'][0]}")
-    elif len(end):
-        low, zero, high = (end[name][0] for name in ("low", "value", "high"))
-        least, slope, chi2, dof = (end[name][0] for name in ("alpha", "amplitude", "chi2", "dof"))
-        axes.plot(
-            [least, zero],
-            [slope * (least - zero), 0.0],
-            color=BLUE,
-            lw=0.9,
-            label=f"line from {least:g} on, χ² = {chi2:.1f} / {dof:g}",
-        )
-        axes.axvspan(low, high, color=SKY, alpha=0.3, lw=0)
-        axes.plot(
-            [], [], color=SKY, lw=6, alpha=0.3, label=f"if it goes on, zero at {zero:.3f} [{low:.3f}, {high:.3f}]"
-        )
+    axes.plot([], [], " ", label=r"laws $c\,(\alpha_c - \alpha)^p$; thick: $\alpha_c$")
+    for law, line in zip(laws, ("-", "--", ":"), strict=False):
+        _draw_end(axes, law, line)
     axes.axvline(BAYES_OPTIMAL, label=f"Bayes-optimal, {BAYES_OPTIMAL}", **BAYES)
     axes.set(xlabel=ALPHA, ylabel="powers of 2 per unknown")
     axes.set_title("how fast copies grow with $N$")
+
+
+def _draw_end(axes: Axes, law: Vanishing, line: str) -> None:
+    """A law of the rates, with the interval of where it ends."""
+    name = f"$p = {law.power:g}$"
+    if law.doubt:
+        axes.plot([], [], " ", label=f"not {name}: {law.doubt}")
+        return
+    alpha = np.linspace(law.least, law.end.value, 100)
+    found = rf"{name}, χ² = {law.chi2:.1f} / {law.dof}: $\alpha_c$ = {law.end}"
+    axes.plot(alpha, law.at(alpha), line, color=BLUE, lw=0.9, label=found)
+    axes.plot([law.end.low, law.end.high], [0.0, 0.0], color=BLUE, lw=3, alpha=0.4, solid_capstyle="butt")

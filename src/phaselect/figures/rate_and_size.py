@@ -15,6 +15,7 @@ from phaselect.experiments.fits import bad_fit
 from phaselect.experiments.joint_limit import (
     Cut,
     EndsAtTheory,
+    Fitted,
     JointLimit,
     RateLaw,
     cuts,
@@ -68,8 +69,8 @@ def compute(context: Context) -> Columns:
     """What `analyse` says of the preset sweep, with the sweeps per e-fold, and for each product rows of its fits.
 
     "slow": the level of each size. "joint": their limit (n = 0). "rival": the law that ends at theory, of which each
-    size has its amplitude. "levels cut", "rival cut": either law fitted to the same rates, whichever are left out.
-    "theory": where an infinitely slow anneal recovers.
+    size has its amplitude. "levels cut", "rival cut", "common cut": these laws and that of one level for all sizes,
+    with it, fitted to the same rates, whichever are left out. "theory": where an infinitely slow anneal recovers.
     """
     found = Table(analyse(context.rows("rate_and_size"), context.earlier), {})
     found = Table(found.columns | {"tau": np.array([sweeps_per_e_fold(steps) for steps in found["steps"]])}, {})
@@ -105,10 +106,10 @@ def joint_rows(found: Table) -> Iterator[dict[str, Any]]:
             for n, amplitude in rival.amplitudes.items():
                 yield blank | _rate_columns(amplitude, rival.rates) | {"kind": "rival", "n": n}
         for cut in cuts(theory, *curves):
-            for law in ("levels", "rival"):
-                chi2, dof, exponent = getattr(cut, law)
-                of_law = {"rate_chi2": chi2, "rate_dof": dof, "rate_exponent": exponent}
-                yield blank | of_law | {"kind": f"{law} cut", "rates_from": cut.from_tau}
+            for law in ("levels", "rival", "common"):
+                own_fit = {f"rate_{name}": value for name, value in getattr(cut, law)._asdict().items()}
+                free = cut.level._asdict() if law == "common" else {}
+                yield blank | own_fit | free | {"kind": f"{law} cut", "rates_from": cut.from_tau}
 
 
 def _rate_columns(amplitude: float, law: RateLaw) -> dict[str, Any]:
@@ -142,14 +143,19 @@ def rival_of(table: Table, product: float) -> EndsAtTheory | None:
 
 
 def cuts_of(table: Table, product: float) -> list[Cut]:
-    """How the two compare on the same rates."""
-    levels, rivals = (_by_first_rate(table.where(kind=f"{law} cut", product=product)) for law in ("levels", "rival"))
-    return [Cut(tau, levels[tau], rivals[tau]) for tau in levels if tau in rivals]
+    """How the laws compare on the same rates."""
+    laws = [table.where(kind=f"{law} cut", product=product) for law in ("levels", "rival", "common")]
+    if not all(map(len, laws)):
+        return []
+    levels, rival, common = map(_by_first_rate, laws)
+    level = dict(zip(common, intervals(laws[-1]), strict=True))
+    shared = [tau for tau in levels if tau in rival and tau in common]
+    return [Cut(tau, levels[tau], rival[tau], common[tau], level[tau]) for tau in shared]
 
 
-def _by_first_rate(own: Table) -> dict[float, tuple[float, int, float]]:
-    numbers = zip(*(own[name].tolist() for name in ("rate_chi2", "rate_dof", "rate_exponent")), strict=True)
-    return dict(zip(own["rates_from"].tolist(), numbers, strict=True))
+def _by_first_rate(own: Table) -> dict[float, Fitted]:
+    fits = map(Fitted, *(own[f"rate_{name}"].tolist() for name in Fitted._fields))
+    return dict(zip(own["rates_from"].tolist(), fits, strict=True))
 
 
 def draw(table: Table) -> Figure:
@@ -175,6 +181,10 @@ def _draw_product(axes: Axes, own: Table, product: float, sizes: dict[int, dict[
     room = 3.0
     if rival is not None and not rival.rates.doubt:
         _draw_rival(axes, rival, middles["tau"].max(), sizes, name)
+        for cut in cuts_of(own, product):
+            if fit is not None and cut.from_tau == fit.rates.from_tau < rival.rates.from_tau:
+                words = f"{name} from {cut.from_tau:.0f} on, not drawn: χ² = {cut.rival.chi2:.1f} / {cut.rival.dof}"
+                axes.plot([], [], " ", label=words)
     if fit is not None and not fit.rates.doubt:
         room = 2.5 * BEYOND
         _draw_fit(axes, fit, middles["tau"].max(), theory, sizes, name)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scipy.special import chdtrc
 
 from phaselect.base.tables import Table
 from phaselect.experiments.copies_needed import FEW
-from phaselect.experiments.fits import bad_fit, misfit
+from phaselect.experiments.fits import misfit
 from phaselect.experiments.limits import BAYES_OPTIMAL, Interval, intervals
+from phaselect.experiments.vanishing import Vanishing
+from phaselect.figures.hard_phase import vanishing_of
 from phaselect.figures.rate_and_size import cuts_of, fit_of, rival_of
 from phaselect.report.comparisons import (
     Halves,
@@ -58,7 +62,7 @@ def unregularised_needs_more(tables: Tables) -> Finding:
     recovery, slowest_of_all = regulariser_threshold(tables, "recovery", 0.0), _slowest(tables["rate_and_size"], 0.0)
     text = (
         f"alpha_50 at lam = 0: fast, {listed(fast)}; slow, {listed(slow)}; slowest of all rates: "
-        f"{listed(slowest_of_all) or 'not run'}{_trend(slowest_of_all)}; replica symmetry has an anneal recover from "
+        f"{listed(slowest_of_all)}{_trend(slowest_of_all)}; replica symmetry has an anneal recover from "
         f"{recovery:.3f} on"
     )
     ends = [largest(own) for own in (fast, slow, slowest_of_all)]
@@ -136,7 +140,6 @@ def hard_below_bayes(tables: Tables) -> Finding:
     """
     table = tables["hard_phase"]
     rates = table.where(kind="exponential")
-    rates = rates.take(rates["alpha"] < BAYES_OPTIMAL)
     texts = [
         f"alpha = {alpha:g}, {rate}{f' (in doubt, {doubt})' if doubt else ''}"
         for alpha, rate, doubt in zip(rates["alpha"], intervals(rates), rates["doubt"], strict=True)
@@ -145,24 +148,26 @@ def hard_below_bayes(tables: Tables) -> Finding:
     grows = every(above(rate, 0.0) for rate in trusted) if 2 * len(trusted) > len(rates) else None
     words, nearest, exactly = _law_of_growth(table)
     text = "copies of population annealing that half of the instances need, in powers of 2 per unknown: "
-    text += "; ".join([*texts, words, *_where_rates_vanish(table.where(kind="vanishing"))])
+    text += "; ".join([*texts, words, *_where_rates_vanish(vanishing_of(table), exactly)])
     exponential = every([grows, nearest])
     return Finding(text, verdict(exponential, exactly) if exponential else verdict(exponential))
 
 
-def _where_rates_vanish(line: Table) -> list[str]:
-    """What the line through the rates says, in words, if there is one."""
-    if len(line) == 0:
-        return []
-    if line["doubt"][0]:
-        return [f"no line through the rates says where they vanish: {line['doubt'][0]}"]
-    (end,) = intervals(line)
-    side = "below" if end.high < BAYES_OPTIMAL else "above" if end.low > BAYES_OPTIMAL else "around"
+def _where_rates_vanish(laws: Sequence[Vanishing], exactly: Said) -> list[str]:
+    """Where the laws of the rates end, in words, if there are any; is growth exactly exponential?"""
+    trusted = [law for law in laws if not law.doubt]
+    if not trusted:
+        return [f"no law of the rates says where they vanish: {law.doubt}" for law in laws[:1]]
+    low, high = min(law.end.low for law in trusted), max(law.end.high for law in trusted)
+    side = "all below" if high < BAYES_OPTIMAL else "all above" if low > BAYES_OPTIMAL else "around"
+    ends = [
+        f"p = {law.power:g}, {law.end} (from alpha = {law.least:g} on, {misfit(law.chi2, law.dof)})" for law in trusted
+    ]
     return [
-        f"on a straight line through those from alpha = {line['alpha'][0]:g} on, "
-        f"{misfit(line['chi2'][0], int(line['dof'][0]))}, the rates reach zero at {end}, {side} the Bayes-optimal "
-        f"{BAYES_OPTIMAL}; that this χ² chose where the line begins, and how small the instances are, is not in the "
-        "interval"
+        f"rates that vanish like (alpha_c - alpha)^p do so at {', '.join(ends)}, {side} the Bayes-optimal "
+        f"{BAYES_OPTIMAL}: where they vanish is open between {low:.3f} and {high:.3f}, and more so, since no interval "
+        "holds that χ² chose where each law begins, or how small the instances are"
+        + (", or that growth is not exactly exponential" if exactly is False else "")
     ]
 
 
@@ -213,10 +218,10 @@ def annealing_limit(table: Table, product: float, theory: float) -> tuple[str, S
     fit, rival, slowest = fit_of(table, product), rival_of(table, product), _slowest(table, product)
     words = [f"slowest of all rates: {listed(slowest) or 'not run'}{_trend(slowest)}", str(fit or "no limit fitted")]
     if rival:
-        compared = [str(cut) for cut in cuts_of(table, product) if not bad_fit(*cut.levels[:2])]
+        compared = "; ".join(str(cut) for cut in cuts_of(table, product) if cut.fits)
         words += [str(rival)]
-        words += [f"χ² of these two laws on the same rates, {', '.join(compared)}"] if compared else []
-        words += ["every χ² is too small, as rates of one size share instances"]
+        words += [f"χ² on the same rates, of these two and of one level for all sizes, free: {compared or 'none fits'}"]
+        words += ["every χ² of a law of rates is too small, as those of one size share instances"]
     arrived = arrives(fit, theory)
     return "; ".join(words), None if arrived is False and rival and rival.rates.fits else arrived
 

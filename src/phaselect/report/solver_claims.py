@@ -9,6 +9,7 @@ import numpy as np
 from phaselect.experiments.gradient_descent import median_of_random_overlaps
 from phaselect.experiments.limits import BAYES_OPTIMAL, ENOUGH_SIZES, Limit
 from phaselect.experiments.success import CONFIDENCE
+from phaselect.figures.descent import ENOUGH_STUCK
 from phaselect.figures.rate_and_size import fit_of
 from phaselect.report.annealing_claims import annealing_limit
 from phaselect.report.comparisons import (
@@ -94,18 +95,20 @@ def langevin_beats_descent(tables: Tables) -> Finding:
         return Finding(text or "0 sizes have all three", Conclusion.FAILS if pairs else Conclusion.OPEN)
     n = max(sizes)
     stuck = table.where(kind="stuck", solver="descent", n=n)
-    here = stuck.take((stuck["alpha"] > langevin[n].high) & (stuck["alpha"] < in_x[n].low)) if len(stuck) else stuck
-    if not all(clearly_below(*pair) for pair in pairs) or len(here) == 0:
+    if len(stuck):
+        between = (stuck["alpha"] > langevin[n].high) & (stuck["alpha"] < in_x[n].low)
+        stuck = stuck.take(between & (stuck["trials"] >= ENOUGH_STUCK))
+    if not all(clearly_below(*pair) for pair in pairs) or len(stuck) == 0:
         return Finding(text, Conclusion.OPEN)
-    level = CONFIDENCE ** (1 / len(here))  # at all alphas together
-    most = np.array([median_of_random_overlaps(n, int(runs), level) for runs in here["trials"]])
+    level = CONFIDENCE ** (1 / len(stuck))  # at all alphas together
+    most = np.array([median_of_random_overlaps(n, int(runs), level) for runs in stuck["trials"]])
     random = median_of_random_overlaps(n, 1, 0.5)
     text += (
-        f"; meanwhile descent in x ends, N = {n}, at overlaps of median {here['value'].min():.2f} to "
-        f"{here['value'].max():.2f} at {len(here)} alphas; random directions have {random:.3f}, "
+        f"; meanwhile descent in x ends, N = {n}, at overlaps of median {stuck['value'].min():.2f} to "
+        f"{stuck['value'].max():.2f} at {len(stuck)} alphas; random directions have {random:.3f}, "
         f"and medians of as many up to {most.max():.3f} (95 %, all alphas together)"
     )
-    return Finding(text, holds_if(bool((here["value"] <= most).all()), Conclusion.CORRECTED))
+    return Finding(text, holds_if(bool((stuck["value"] <= most).all()), Conclusion.CORRECTED))
 
 
 @claim(
