@@ -44,6 +44,8 @@ def test_stack_repeats_plain_values():
     assert found["k"].tolist() == ["a", "a", "b"]
     assert found["x"].tolist() == [1.0, 2.0, 3.0]
     assert stack([]) == {}
+    assert stack([{"k": "a"}, {"k": "b"}])["k"].tolist() == ["a", "b"]
+    assert stack([{"k": "a", "x": np.array([])}, {"k": "b", "x": np.array([3.0])}])["k"].tolist() == ["b"]
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1\n", "a,b\n1,2,3\n"])
@@ -51,6 +53,17 @@ def test_damaged_files_get_one_line(tmp_path, text):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match="not a table, or is truncated"):
         load_table(tmp_path / "t.csv")
+
+
+def test_a_quote_that_is_never_closed(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + '"' + "1,2\n" * 50_000)
+    with pytest.raises(InputError, match=r"t\.csv is not a table, or is damaged: field larger"):
+        load_table(tmp_path / "t.csv")
+
+
+def test_whole_numbers_beyond_64_bits_are_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text(f"a\n{10**26}\n")
+    assert load_table(tmp_path / "t.csv")["a"].tolist() == [1e26]
 
 
 def test_bad_tables():

@@ -97,6 +97,24 @@ def test_reports_and_sweeps_while_they_compute(number, delay, tmp_path, monkeypa
 
 @pytest.mark.slow
 @needs_proc
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("delay", [1.5, 3.0, 6.0])
+def test_a_whole_group_while_a_cluster_starts(delay, number, tmp_path):
+    """A terminal's Ctrl-C, and a job that is cancelled, reach the workers too, ready or not."""
+    command = [*SWEEP, "a.db", "--local-cluster", "2"]
+    command = [it for it in command if it not in ("--workers", "0")]
+    process = subprocess.Popen(
+        [*PROGRAM, *command], stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
+    )
+    time.sleep(delay)
+    os.killpg(process.pid, number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+@needs_proc
 @pytest.mark.parametrize(
     ("arguments", "seconds"),
     [

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -190,6 +193,40 @@ def test_a_worker_of_another_version_gets_one_line(tmp_path, threads, monkeypatc
     monkeypatch.setattr(dask_cluster, "_lacking", lambda packing, version: here(packing, "9.9"))
     with pytest.raises(InputError, match=r"^Dask worker inproc://.*: phaselect .*, while the sweep has 9\.9: install"):
         run_sweep([GRID], tmp_path / "runs.db", Dask(threads.scheduler_address), BATCHES)
+
+
+def test_a_server_that_says_nothing_is_no_scheduler(tmp_path):
+    """It accepts the connection, as a wrong port may, or a scheduler that hangs."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        dask = Dask(f"tcp://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        with pytest.raises(InputError, match=r"^no Dask scheduler at tcp://.*: nothing there has answered in 0\.2 s$"):
+            run_sweep([GRID], tmp_path / "runs.db", dask, BATCHES)
+        assert list(dask.outcomes(BATCHES, BATCHES.packs(GRID.tasks(), Times({})), lambda: True)) == []
+
+
+BLOCKED = """
+import signal, subprocess, sys
+from phaselect.experiments.in_flight import interrupt_blocked
+import multiprocessing as mp
+
+def mask(answers):
+    answers.put(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+if __name__ == "__main__":
+    context = mp.get_context("spawn")
+    with interrupt_blocked():
+        answers = context.SimpleQueue()
+        process = context.Process(target=mask, args=(answers,))
+        process.start()
+    print(sorted(map(int, answers.get())))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals")
+def test_processes_inherit_the_block_of_signals_the_first_too(tmp_path):
+    (tmp_path / "first.py").write_text(BLOCKED)
+    said = subprocess.check_output([sys.executable, tmp_path / "first.py"], text=True)
+    assert said == f"{sorted([int(signal.SIGINT), int(signal.SIGTERM)])}\n"
 
 
 def test_a_scheduler_that_went_away_gets_one_line(tmp_path, threads, monkeypatch):

@@ -1,4 +1,5 @@
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from phaselect import InputError
 from phaselect.experiments.grid import Grid
 from phaselect.experiments.revision import git_revision
 from phaselect.experiments.runs import failed, run_pack
-from phaselect.experiments.store import VERSION, Store
+from phaselect.experiments.store import Store
+from phaselect.experiments.store_file import VERSION, explained
 from phaselect.solvers.registry import OPTIONS
 
 TASKS = Grid(("raf",), (20,), (3.0, 4.0), instances=2).tasks()
@@ -321,3 +323,48 @@ def test_what_a_process_killed_while_it_made_a_store_has_left_is_removed(tmp_pat
 def test_a_store_needs_a_name(name):
     with pytest.raises(InputError, match="no name for a store"):
         Store(name)
+
+
+def test_a_store_that_is_removed_while_it_is_written(path, rows):
+    """SQLite would write on, to a file that nobody finds again."""
+    with Store(path) as store:
+        path.unlink()
+        with pytest.raises(InputError, match=r"runs\.db was removed or replaced"):
+            store.add(rows)
+
+
+def test_a_store_that_is_replaced_while_it_is_written(path, rows, tmp_path):
+    with Store(tmp_path / "other.db") as other:
+        other.add(rows[:1])
+    with Store(path) as store:
+        (tmp_path / "other.db").replace(path)
+        with pytest.raises(InputError, match="removed or replaced"):
+            store.add(rows)
+
+
+def test_what_was_asked_in_words_of_another_version(path, tmp_path):
+    """Not known what is missing; the runs are there, and the words are kept for who knows them."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("""INSERT INTO grids VALUES ('{"solver": ["new"]}', 'then')""")
+    connection.close()
+    with Store(path, read_only=True) as store, Store(tmp_path / "all.db") as joined:
+        with pytest.raises(InputError, match=r"runs\.db: what was asked of it is not known to this version"):
+            store.grids()
+        assert joined.merge([store]) == [4]
+        assert joined._grids() == store._grids()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("SQLITE_FULL", "make room; its rows are kept"), ("SQLITE_CORRUPT_INDEX", "merge NEW.db a.db")]
+)
+def test_what_to_do_where_sqlite_fails(name, said):
+    error = sqlite3.OperationalError("what SQLite says")
+    error.sqlite_errorname = name
+    with pytest.raises(InputError, match=f"a.db: what SQLite says: .*{said}"), explained(Path("a.db")):
+        raise error
+
+
+def test_times_that_are_not_known_are_no_times(tmp_path, rows):
+    with Store(tmp_path / "runs.db") as store:
+        store.add([row | {"seconds": np.nan if k else 2.0} for k, row in enumerate(rows)])
+        assert list(store.times("").values()) == [(1, 2.0)]

@@ -271,6 +271,32 @@ def test_runs_that_nobody_asked_for(tmp_path):
             Studio(store=studio.store, stored=True, onto=Table(spoilt, table.provenance)).table("success_langevin")
 
 
+@pytest.mark.parametrize(("column", "cell"), [("outcomes", 0), ("instances", True), ("tts_99", "x"), ("low", "x")])
+def test_columns_of_another_type(column, cell):
+    table = load_table(TABLES / "success_amp.csv")
+    spoilt = Table(table.columns | {column: np.full(len(table), cell)}, table.provenance)
+    with pytest.raises(InputError, match=r"damaged, outcomes have to be letters, instances, .* numbers"):
+        prepared(spoilt, "success_amp", "paper", stored=True)
+
+
+def test_a_table_without_times(tmp_path):
+    """They may be missing; all else is there."""
+    tasks = all_tasks(preset("langevin", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks), stored=True)
+    table = studio.table("success_langevin")
+    found = Studio(store=studio.store, stored=True, onto=without_outcomes(table, ("seconds", "tts_50", "tts_99")))
+    assert_same(ordered(found.table("success_langevin")), ordered(table))
+
+
+def test_seeds_beyond_the_plan(tmp_path):
+    tasks = all_tasks(preset("langevin", "small"))
+    studio = Studio(store=store_of(tmp_path / "runs.db", tasks[:1]), stored=True)
+    table = Studio(store=store_of(tmp_path / "whole.db", tasks), stored=True).table("success_langevin")
+    late = np.where(table["kind"] == "share", np.char.add("-" * 50, table["outcomes"]), table["outcomes"])
+    with pytest.raises(InputError, match="runs of seeds 50 to 55; the preset has not"):
+        onto_table(studio, table, outcomes=late)
+
+
 @pytest.mark.parametrize(("column", "cell"), [("successes", 7000), ("trials", -5), ("crashed", 0.5)])
 def test_counts_of_other_lines_than_shares(column, cell):
     """Those of what was recovered within fewer iterations."""

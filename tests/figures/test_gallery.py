@@ -302,6 +302,15 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
 
 
+def test_a_full_disk_is_not_blamed_on_the_table(monkeypatch):
+    def full(figure, path):
+        raise InputError(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr(gallery, "save", full)
+    with pytest.raises(InputError, match=r"^cannot write f\.png"):
+        write("complexity", None, "f.png")
+
+
 def test_a_damaged_table_gets_one_line_and_no_picture(tmp_path):
     table, other = (load_table(TABLES / f"{name}.csv") for name in ("success_sa", "trajectories"))
     words = np.char.add(table["crashed"].astype(str), "abc")

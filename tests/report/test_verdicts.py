@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from phaselect import InputError
 from phaselect.base.tables import Table, load_table
 from phaselect.experiments import fits, limits
 from phaselect.report.ledger import Conclusion, assessed
@@ -73,3 +74,11 @@ def test_a_judge_that_breaks_is_not_taken_for_one_that_lacks_a_table():
     committed = {name: load_table(TABLES / f"{name}.csv") for name in claim.figures}
     with pytest.raises(KeyError, match="typo"):
         assessed(claim, committed)
+
+
+def test_a_table_that_is_damaged_is_named():
+    """A column of numbers that has become one of words."""
+    committed = load_table(TABLES / "landscape.csv")
+    words = Table(committed.columns | {"removed": committed["removed"].astype(str)})
+    with pytest.raises(InputError, match=r"^the table of landscape is damaged: "):
+        assessed(JUDGES["only_adds_minima"], {"landscape": words})

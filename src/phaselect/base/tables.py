@@ -164,9 +164,9 @@ def _range(name: str, column: NDArray[Any]) -> str:
 
 
 def stack(parts: Iterable[Mapping[str, Any]]) -> Columns:
-    """Columns one under the other; a plain value in a part stands for a whole column of it."""
+    """Columns one under the other; a plain value in a part stands for a whole column of it, or, alone, for a row."""
     parts = list(parts)
-    lengths = [max((np.size(value) for value in part.values()), default=0) for part in parts]
+    lengths = [max((len(value) for value in part.values() if np.ndim(value)), default=1) for part in parts]
     return {
         name: np.concatenate([np.broadcast_to(part[name], n) for part, n in zip(parts, lengths, strict=True)])
         for name in (parts[0] if parts else ())
@@ -184,7 +184,10 @@ def load_table(path: str | Path) -> Table:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     notes = [line.removeprefix("#").strip().partition(": ") for line in lines if line.startswith("#")]
-    header, *rows = list(csv.reader(line for line in lines if not line.startswith("#"))) or [[]]
+    try:
+        header, *rows = list(csv.reader(line for line in lines if not line.startswith("#"))) or [[]]
+    except csv.Error as error:
+        raise InputError(f"{path} is not a table, or is damaged: {error}") from None
     if not header or any(len(row) != len(header) for row in rows):
         raise InputError(f"{path} is not a table, or is truncated: every row must have the columns of the first line")
     columns = {name: _column([row[i] for row in rows]) for i, name in enumerate(header)}
@@ -195,9 +198,9 @@ def _column(cells: list[str]) -> NDArray[Any]:
     """Truth values, whole numbers, numbers or text: the first that all cells are."""
     if cells and set(cells) <= {"True", "False"}:
         return np.array([cell == "True" for cell in cells])
-    for kind in (int, float):
+    for kind, dtype in ((int, np.int64), (float, np.float64)):
         try:
-            return np.array([kind(cell) for cell in cells])
-        except ValueError:
+            return np.array([kind(cell) for cell in cells], dtype=dtype)
+        except (ValueError, OverflowError):
             continue
     return np.array(cells)

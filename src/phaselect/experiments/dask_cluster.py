@@ -6,20 +6,25 @@ import importlib
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 import phaselect
 from phaselect.base.bars import say_over_the_bar
 from phaselect.base.checks import shortened
 from phaselect.base.errors import InputError
-from phaselect.experiments.in_flight import Outcome, Stop, in_flight, singly
+from phaselect.experiments.in_flight import Outcome, Stop, in_flight, interrupt_blocked, singly
 from phaselect.experiments.packing import Packing
 from phaselect.experiments.runs import Pack
 from phaselect.experiments.store import Row
 
+LATER = 1.0
+"""Seconds after its own limit until which Dask may say why."""
 SCHEDULER_GONE = "the Dask scheduler went away: rows done so far are kept; the same command goes on"
 
 
@@ -34,12 +39,60 @@ def distributed() -> Any:
     return dask
 
 
-def settled_here(dask: Any) -> Any:
+@contextmanager
+def started_here(workers: int) -> Iterator[Any]:
+    """A client of a cluster of our own, with so many processes, each with a thread and a GPU to itself."""
+    dask = distributed()
+    try:
+        with interrupt_blocked():  # its threads and processes inherit that: signals are for the sweep
+            cluster = dask.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+    except Exception as error:
+        raise InputError(f"the local Dask cluster did not start: {_in_a_line(error)}") from error
+    with cluster, dask.Client(cluster) as client:
+        client.register_plugin(_settled_here(dask))
+        yield client
+
+
+def client_of(scheduler: str, timeout: float, stop: Stop) -> Any:
+    """A client of that scheduler; none if it is to stop before there is an answer.
+
+    In a thread: Dask has no limit on how long a server may take that accepts the connection and says nothing.
+    """
+    dask, answers = distributed(), SimpleQueue[Any]()
+
+    def ask() -> None:
+        try:
+            answers.put(dask.Client(scheduler, timeout=timeout))
+        except Exception as error:
+            answers.put(error)
+
+    Thread(target=ask, daemon=True).start()
+    until = time.monotonic() + timeout + LATER
+    while time.monotonic() < until and not stop():
+        with suppress(Empty):
+            answer = answers.get(timeout=0.1)
+            if isinstance(answer, OSError | ValueError | TypeError):  # TypeError: tls:// without its settings
+                raise InputError(f"no Dask scheduler at {scheduler}: {answer}")
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+    if not stop():
+        raise InputError(f"no Dask scheduler at {scheduler}: nothing there has answered in {timeout:g} s")
+    return None
+
+
+def _settled_here(dask: Any) -> Any:
     """A plugin for our own workers, processes of the same terminal as the sweep, restarted ones included."""
 
     class Settled(dask.WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            if hasattr(signal, "pthread_sigmask"):
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)  # drops one that came while it was blocked
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
             os.environ["CUDA_VISIBLE_DEVICES"] = gpu_of(worker.name, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
     return Settled()
@@ -106,8 +159,11 @@ def _scheduler_answers() -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise InputError(f"{SCHEDULER_GONE} ({shortened(reason)})") from error
+        raise InputError(f"{SCHEDULER_GONE} ({_in_a_line(error)})") from error
+
+
+def _in_a_line(error: Exception) -> str:
+    return shortened(f"{type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def _check_workers(client: Any, packing: Packing) -> None:

@@ -7,7 +7,6 @@ running. How a pack is run is the business of its packing (`packing.py`).
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import threading
@@ -21,7 +20,7 @@ from typing import Any, Protocol
 
 from phaselect.base.checks import is_count, shortened
 from phaselect.base.errors import InputError
-from phaselect.experiments.dask_cluster import distributed, on_cluster, settled_here
+from phaselect.experiments.dask_cluster import client_of, on_cluster, started_here
 from phaselect.experiments.in_flight import Outcome, Stop, in_flight, singly
 from phaselect.experiments.packing import Packing
 from phaselect.experiments.runs import Pack
@@ -135,23 +134,14 @@ class Dask:
 
     def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
         """See `Executor`."""
-        dask = distributed()
         if self.scheduler is None:
-            with (
-                dask.LocalCluster(
-                    n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                ) as cluster,
-                dask.Client(cluster) as client,
-            ):
-                client.register_plugin(settled_here(dask))
+            with started_here(self.workers) as client:
                 yield from on_cluster(client, packing, packs, stop)
             return
-        try:
-            client = dask.Client(self.scheduler, timeout=self.timeout)
-        except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without its settings
-            raise InputError(f"no Dask scheduler at {self.scheduler}: {error}") from None
-        with client:
-            yield from on_cluster(client, packing, packs, stop)
+        client = client_of(self.scheduler, self.timeout, stop)
+        if client is not None:
+            with client:
+                yield from on_cluster(client, packing, packs, stop)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.resource_tracker import ensure_running
 
 from phaselect.experiments.runs import Pack
 from phaselect.experiments.store import Row
@@ -36,7 +37,7 @@ def in_flight(
     while True:
         while not (broken or stop()) and len(running) < max(1, width()) and (pack := next(packs, None)) is not None:
             try:
-                with _interrupt_blocked():
+                with interrupt_blocked():
                     running[start(pack)] = pack
             except BrokenProcessPool as error:
                 broken = True
@@ -58,11 +59,12 @@ def in_flight(
 
 
 @contextmanager
-def _interrupt_blocked() -> Iterator[None]:
+def interrupt_blocked() -> Iterator[None]:
     """A process started meanwhile inherits the block: no signal can hit it before it is prepared."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    ensure_running()  # the tracker of multiprocessing: to start it ends any block of these two signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield

@@ -26,6 +26,8 @@ GROWING = ("success_sa", "success_amp", "success_langevin", "patience", "rate_an
 """Figures whose tables can be gone on from."""
 MOST_RUNS = 1e9
 """At one point; more is damage."""
+NUMBERS = ("instances", "tts_50", "tts_99", "value", "low", "high")
+"""Columns that may be there."""
 COUNTED = ("share", "within")
 """Kinds of lines that have counts."""
 POINT = ("solver", "ensemble", "field", "n", "plan", "alpha")
@@ -85,7 +87,9 @@ def _check_counts(lines: Table) -> None:
 
 
 def _check_shares(shares: Table) -> None:
-    """Do outcomes agree with counts, and is every share there once?"""
+    """Do outcomes agree with counts, are the other columns what they were, and is every share there once?"""
+    if shares["outcomes"].dtype.kind != "U" or not all(_numeric(shares[name]) for name in NUMBERS if name in shares):
+        raise InputError(f"--onto: this table is damaged, outcomes have to be letters, {', '.join(NUMBERS)} numbers")
     trials, crashed, successes = (shares[name] for name in ("trials", "crashed", "successes"))
     places = point_names(shares)
     letters = np.array(
@@ -134,7 +138,11 @@ def with_runs_of(earlier: Table, rows: Table, tasks: Sequence[Task]) -> Table:
         return rows
     good = runs["key"][runs["status"] != FAILED]
     rows = rows.take((rows["status"] != FAILED) | ~np.isin(rows["key"], good))
-    news = runs.take(np.isin(runs["key"], [task.key for task in tasks]) & ~np.isin(runs["key"], rows["key"]))
+    planned = np.isin(runs["key"], [task.key for task in tasks])
+    if not planned.all():
+        seeds = runs["seed"][~planned]
+        raise InputError(f"--onto: this table has runs of seeds {seeds.min()} to {seeds.max()}; the preset has not")
+    news = runs.take(~np.isin(runs["key"], rows["key"]))
     ours, theirs = ({name: part[name] for name in runs} for part in (rows, news))
     blank = {"revision": np.full(len(news), "")}
     return Table(stack([ours | {"revision": rows["revision"]}, theirs | blank]))

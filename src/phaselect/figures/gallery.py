@@ -206,6 +206,8 @@ def draw(name: str, table: Table) -> Figure:
         with style():
             figure = figure_module(name).draw(table)
             missing = missing_runs(table)
+    except InputError:
+        raise
     except KeyError as error:
         raise InputError(f"this is not a table of figure {name}: it has no column {error}") from error
     except (IndexError, OverflowError, TypeError, ValueError) as error:
@@ -219,6 +221,8 @@ def write(name: str, figure: Figure, path: str | Path) -> None:
     """Save a figure; some numbers of its table only trouble matplotlib when it comes to the axes."""
     try:
         save(figure, path)
+    except InputError:
+        raise
     except (OverflowError, ValueError) as error:
         raise InputError(f"this table of figure {name} is damaged or incomplete: {error}") from error
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phaselect.base.errors import InputError
 from phaselect.base.tables import Table
 from phaselect.report.evidence import Evidence, Missing, known
 
@@ -89,6 +90,8 @@ def assessed(claim: Claim, tables: Tables) -> Finding:
         return claim.assess(own)
     except Missing as missing:
         return Finding(str(missing), Conclusion.OPEN)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise InputError(f"the table of {' or '.join(claim.figures)} is damaged: {error}") from error
 
 
 def summary(entries: Sequence[Entry]) -> str:
