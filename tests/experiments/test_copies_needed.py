@@ -5,7 +5,7 @@ import pytest
 
 from phaselect.base.tables import Table, stack
 from phaselect.experiments import copies_needed
-from phaselect.experiments.copies_needed import copies_50, growths, hard_phase_rows
+from phaselect.experiments.copies_needed import FEW, copies_50, growths, hard_phase_rows
 from phaselect.experiments.limits import Interval, bad_fit
 
 REPLICAS = 2.0 ** np.arange(2, 14, 2)
@@ -130,6 +130,25 @@ def test_all_alphas_tell_together_what_none_tells():
         ratios = [laws[law].chi2 / laws[law].dof for laws in found.at.values()]
         assert min(ratios) < fit.chi2 / fit.dof < max(ratios)
         assert fit.dof > max(laws[law].dof for laws in found.at.values())
+
+
+def test_alphas_that_share_their_instances_are_no_independent_ones():
+    """The same runs at a second alpha: twice the deviance, of as many degrees of freedom, and twice as unsure."""
+    rows = sweep(exponential, SIZES, instances=40)
+    again = rows.columns | {"alpha": np.full(len(rows), 1.05)}
+    once, twice = growths(rows), growths(Table(stack([rows.columns, again]), {}))
+    for law, fit in twice.together.items():
+        assert fit.chi2 / fit.dof == pytest.approx(once.together[law].chi2 / once.together[law].dof, rel=0.05)
+        assert fit.dof == pytest.approx(once.together[law].dof, abs=1)
+    assert twice.gain == pytest.approx(2 * np.array(once.gain))
+
+
+def test_few_instances_come_before_a_bad_fit():
+    """A bootstrap of so few is not to be trusted, whatever chi2 says: the needs level off, which neither law does."""
+    found = growths(sweep(lambda n: min(3 + 0.08 * n, 11.0), SIZES, instances=9))
+    assert any(bad_fit(fit.chi2, fit.dof) for fit in found.together.values())
+    assert {fit.doubt for fit in found.together.values()} == {FEW}
+    assert {fit.doubt for laws in found.at.values() for fit in laws.values()} == {FEW}
 
 
 def test_one_bad_chi2_among_many_says_less():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from phaselect.base.style import (
     BLUE,
     GREEN,
     GREY,
+    ORANGE,
     PINK,
     RECOVERED,
     RED,
+    SKY,
     legend,
     letter,
     logarithmic,
@@ -57,8 +60,10 @@ FIRST = 2500
 PER_DECADE = 12
 ELSEWHERE = 3000
 """Iterations of the runs of success_amp."""
-COLOURS = (BLUE, RED, GREEN, PINK, GREY)
-"""Of lines against iterations, at most so many in a panel."""
+COLOURS = (BLUE, RED, GREEN, PINK, GREY, ORANGE, SKY)
+"""Of lines against iterations: an alpha has the same in all panels."""
+MOST_LINES = 5
+"""In a panel."""
 AT_ONCE = 0.8
 """Share recovered by then from which a curve is not drawn against iterations: little is left to come."""
 COLUMNS = ("kind", *POINT, "eps", "iterations", "trials", "crashed", "successes", "value", "low", "high")
@@ -130,9 +135,12 @@ def draw(table: Table) -> Figure:
     draw_alpha_50(middles, found)
     middles.set_title(rf"$\mu\lambda = 1$, $\leq {last}$ iterations")
     late = [rows for rows in of_points(fast) if rows["value"][0] < AT_ONCE]
-    for panel, n in zip(axes[len(rates) + 1 :], sizes, strict=True):
-        own = [rows for rows in late if rows["n"][0] == n]
-        _draw_iterations(panel, own[:: math.ceil(len(own) / len(COLOURS)) or 1])
+    own = {n: [rows for rows in late if rows["n"][0] == n] for n in sizes}
+    drawn = {n: points[:: math.ceil(len(points) / MOST_LINES) or 1] for n, points in own.items()}
+    alphas = sorted({rows["alpha"][0] for points in drawn.values() for rows in points})
+    colours = dict(zip(alphas, cycle(COLOURS), strict=False))
+    for panel, (n, points) in zip(axes[len(rates) + 1 :], drawn.items(), strict=True):
+        _draw_iterations(panel, points, colours)
         panel.set_title(rf"$N = {n:.0f}$, $\mu\lambda = 1$, $\epsilon = {fast['eps'][0]:g}$")
         logarithmic(panel, "x", table["iterations"] / 1000)
         panel.set_xlim(0.9 * FIRST / 1000, 2.2 * table["iterations"].max() / 1000)  # with room for what is beside lines
@@ -152,9 +160,10 @@ def of_points(table: Table) -> list[Table]:
     return [rows.take(np.argsort(rows["iterations"])) for rows in points]
 
 
-def _draw_iterations(axes: Axes, points: Sequence[Table]) -> None:
-    for rows, color in zip(points, COLOURS, strict=False):
+def _draw_iterations(axes: Axes, points: Sequence[Table], colours: Mapping[float, str]) -> None:
+    for rows in points:
         alpha, at = rows["alpha"][0], rows["iterations"] / 1000
+        color = colours[alpha]
         axes.step(at, rows["value"], where="post", color=color)
         axes.fill_between(at, rows["low"], rows["high"], step="post", alpha=0.15, lw=0, color=color)
         place: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}

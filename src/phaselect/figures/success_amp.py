@@ -9,4 +9,5 @@ CAPTION, compute, draw = success_figure(
     "figure patience shows",
     fixed=r"$\mu\lambda = 1$, $\leq 3000$ iterations",
     variants="The same on the schedule of the paper's pseudo-code, ended after 3000 iterations as well",
+    alike=r"$\leq 3000$ iterations",
 )

@@ -64,10 +64,11 @@ VARIANTS = {
 """What the legends call solvers that are drawn beside the one that they are variants of."""
 
 
-def success_figure(solver: str, title: str, anneal: str, fixed: str, variants: str = "") -> Members:
+def success_figure(solver: str, title: str, anneal: str, fixed: str, variants: str = "", alike: str = "") -> Members:
     """CAPTION, compute and draw of the success figure of one solver, from the preset sweep of the same name.
 
-    anneal: its schedule, for the caption. fixed: what of it the panels say. variants: those that (d) shows, if any.
+    anneal: its schedule, for the caption. fixed: what of it the panels say. variants: those that (d) shows, if any;
+    alike: what they share, for that panel.
     """
     caption = (
         f"{title}: share of random instances recovered against measurements per unknown, with 95 % Wilson intervals, "
@@ -79,7 +80,7 @@ def success_figure(solver: str, title: str, anneal: str, fixed: str, variants: s
     return (
         caption,
         lambda context: analyse(context.rows(solver), context.earlier),
-        lambda table: draw_success(table, solver, fixed),
+        lambda table: draw_success(table, solver, fixed, alike),
     )
 
 
@@ -146,7 +147,7 @@ def with_thresholds(table: Table) -> Table:
     return Table(table.columns | bounds, table.provenance)
 
 
-def draw_success(table: Table, solver: str, fixed: str) -> Figure:
+def draw_success(table: Table, solver: str, fixed: str, alike: str) -> Figure:
     """(a), (b): success at the two rates; (c): alpha_50 against N, with the fit and its limit; (d): of variants."""
     annealed = (table["solver"] == solver) & (table["product"] != 0.0)
     own, variants = table.take(annealed), table.take(~annealed)
@@ -161,7 +162,7 @@ def draw_success(table: Table, solver: str, fixed: str) -> Figure:
     axes[2].set_title(fixed)
     if len(variants):
         draw_alpha_50(axes[3], variants, (("^", GREEN), ("s", RED), ("v", PINK)))
-        axes[3].set_title("variants")
+        axes[3].set_title(f"variants, {alike}")
     letter(axes)
     legend(figure, *axes, columns=2, title=f"{BARS}{without_limit(table)}")
     return figure

@@ -27,17 +27,18 @@ AMP_RATE, SA_RATE, SWEEPS = 0.05, 0.1, 20
 RUNS = {"small": (2, 4), "paper": (4, 128)}
 """How many runs are shown, and over how many the mean is taken."""
 CAPTION = (
-    "Single runs at N = 1000 (thin) over the theory of N = infinity (thick), at mu*lam = 1. (a) Message passing, "
+    "Single runs at N = 1000 (thin) and the theory of N = infinity (dashed), at mu*lam = 1. (a) Message passing, "
     "mu growing by 5 % per iteration from 1, over state evolution started at overlap 1/sqrt(N). (b), (c) Simulated "
     "annealing, at alpha = 1.2 and 1.4 only, 20 sweeps at each temperature, over the saddle point that an infinitely "
-    "slow anneal follows. Bands: two standard errors on either side of the mean, itself not drawn, of more runs than "
-    "are shown, in (c) of their logarithms."
+    "slow anneal follows. Thick: the mean of more runs than are shown, in (c) of their logarithms, in a band of two "
+    "standard errors on either side."
 )
 ALONG = {"amp": "sweeps", "sa": "mu"}
 """What the runs of each solver are drawn against."""
 COLOURS = dict(zip(AMP_ALPHAS, ("black", RED, SKY), strict=True))
-RUN: dict[str, Any] = {"lw": 0.7, "marker": ".", "ms": 2}
-THEORY: dict[str, Any] = {"lw": 3.0, "alpha": 0.5, "zorder": 1.5}
+RUN: dict[str, Any] = {"lw": 0.5, "marker": ".", "ms": 1.5, "alpha": 0.6}
+MEAN: dict[str, Any] = {"lw": 1.8}
+THEORY: dict[str, Any] = {"lw": 1.2, "ls": (0, (4, 2)), "zorder": 3}
 
 
 def compute(context: Context) -> Columns:
@@ -138,11 +139,19 @@ def _draw(axes: Axes, table: Table, runs: str, theory: str, y: str, alphas: tupl
         error = 2 * mean["m_error" if y == "m" else "log_mse_y_error"]
         ends = (mean[y] - error, mean[y] + error) if y == "m" else (mean[y] * np.exp(-error), mean[y] * np.exp(error))
         axes.fill_between(mean[x], *ends, color=colour, alpha=0.25, lw=0)
+        axes.plot(mean[x], mean[y], color=colour, **MEAN)
         for seed in table.where(source=runs, alpha=alpha).values("seed"):
             own = table.where(source=runs, alpha=alpha, seed=seed)
             axes.plot(own[x], own[y], color=colour, **RUN)
         own = table.where(source=theory, alpha=alpha)
-        axes.plot(own[x], own[y], color=colour, **THEORY)
+        axes.plot(own[x], own[y], color=colour, path_effects=outlined(), **THEORY)
+
+
+def outlined() -> list[Any]:
+    """A white edge for lines that are drawn over others."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=2.4, foreground="white"), Normal()]
 
 
 def _label(axes: Axes, table: Table) -> None:
@@ -150,7 +159,7 @@ def _label(axes: Axes, table: Table) -> None:
     for alpha in sorted(table.values("alpha")):
         axes.plot([], [], "s", ms=6, color=COLOURS[alpha], label=rf"$\alpha = {alpha:g}$")
     axes.plot([], [], color="black", label=r"theory, $N = \infty$", **THEORY)
+    axes.plot([], [], color="black", label=f"mean of {table['runs'].max():.0f} runs", **MEAN)
     shown = len(table.where(source="sa").values("seed"))
     axes.plot([], [], color="black", label=rf"single runs, {shown} at each $\alpha$", **RUN)
-    band = f"two standard errors around the mean of {table['runs'].max():.0f} runs"
-    axes.fill_between([], [], [], color="black", alpha=0.25, lw=0, label=band)
+    axes.fill_between([], [], [], color="black", alpha=0.25, lw=0, label="two standard errors around it")
