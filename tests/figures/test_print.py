@@ -119,11 +119,12 @@ def test_a_table_that_lost_rows_says_so_in_the_picture():
     table = table_of("success_langevin")
     shares = table.where(kind="share")
     lost = table.take((table["kind"] != "share") | (table["n"] != shares["n"].max()))
-    left = shares["trials"].sum() - shares.where(n=shares["n"].max())["trials"].sum()
-    assert remarks(draw("success_langevin", lost)) == [f"this table holds {left:.0f} of its 15000 runs"]
+    every = shares["trials"].sum()
+    left = every - shares.where(n=shares["n"].max())["trials"].sum()
+    assert remarks(draw("success_langevin", lost)) == [f"this table holds {left:.0f} of its {every:.0f} runs"]
     unknown = replace(table, provenance={})
     assert remarks(draw("success_langevin", unknown)) == [
-        "this table holds 15000 runs and does not say how many were planned"
+        f"this table holds {every:.0f} runs and does not say how many were planned"
     ]
 
 
