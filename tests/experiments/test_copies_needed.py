@@ -5,7 +5,7 @@ import pytest
 
 from phaselect.base.tables import Table, stack
 from phaselect.experiments import copies_needed
-from phaselect.experiments.copies_needed import FEW, copies_50, growths, hard_phase_rows
+from phaselect.experiments.copies_needed import FEW, copies_50, growths, hard_phase_rows, lattice_50, lattice_rows
 from phaselect.experiments.limits import Interval, bad_fit
 
 REPLICAS = 2.0 ** np.arange(2, 14, 2)
@@ -199,6 +199,20 @@ def test_the_laws_are_held_together_below_the_threshold_only():
     table = Table(stack(hard_phase_rows(Table(stack(parts), {}))), {})
     assert table.where(kind="exponential")["alpha"].tolist() == [1.07, 1.11]
     assert table.where(kind="copies").values("alpha") == [1.07, 1.11, 1.15]
+
+
+def test_where_lattices_recover_half():
+    """Fewer at more unknowns: of 100 instances at each N the middle is known to a few unknowns."""
+    rng, sizes = np.random.default_rng(0), np.arange(50, 200, 25)
+    n, seed = (it.ravel() for it in np.meshgrid(sizes, np.arange(100)))
+    good = rng.random(n.size) < 1 / (1 + np.exp((n - 117.0) / 12.0))
+    rows = {"n": n, "alpha": 1.1, "seed": seed, "status": "RECOVERED", "m": 1.0 * good, "mse_x": 1.0 - good}
+    rows |= {"mse_y": 1.0 - good, "seconds": n / 100, "block": 40.0}
+    (row,) = lattice_rows(Table(stack([rows]), {}))
+    assert row["low"] < 117 < row["high"] < row["low"] + 12
+    assert (row["instances"], row["seconds"], row["block"]) == (100, 1.75, 40.0)
+    never = lattice_50(Table(stack([rows | {"mse_x": 1.0}]), {}))
+    assert (never.value != never.value, never.high) == (True, 50.0)
 
 
 def test_no_fewer_copies_than_one():

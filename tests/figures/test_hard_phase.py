@@ -7,25 +7,23 @@ import pytest
 
 from phaselect.base.style import between
 from phaselect.base.tables import Table, load_table
-from phaselect.experiments.lattice_bits import rows_for, unknowns_at
+from phaselect.experiments.limits import intervals
 from phaselect.figures import hard_phase
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 
 
-def test_how_far_a_lattice_goes_is_the_rule_of_figure_bits():
-    rule = load_table(TABLES / "bits.csv").where(kind="rule", block=40)
-    assert rule["value"][0] == pytest.approx(hard_phase.LATTICE, rel=0.01)
-    n = unknowns_at(1.1, hard_phase.BITS, hard_phase.LATTICE)
-    assert rows_for(hard_phase.BITS, round(0.1 * n), hard_phase.LATTICE) == pytest.approx(1.1 * n, rel=0.02)
-
-
-def test_a_bar_for_each_alpha_at_that_size():
-    axes = hard_phase.draw(load_table(TABLES / "hard_phase.csv")).axes[0]
-    bars = sorted(
-        line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "|" and len(line.get_xdata())
-    )
-    assert bars == pytest.approx([unknowns_at(alpha, 52, 0.030) for alpha in (1.04, 1.06, 1.08, 1.1, 1.12)])
+def test_lattices_stand_below_each_at_its_alpha():
+    table = load_table(TABLES / "hard_phase.csv")
+    axes = hard_phase.draw(table).axes[0]
+    marked = [line for line in axes.get_lines() if line.get_marker() == "|" and len(line.get_xdata())]
+    found = table.where(kind="lattice")
+    assert len(marked) == len(found) == 5
+    heights = [line.get_ydata()[0] for line in marked]
+    assert heights == sorted(set(heights))
+    assert heights[-1] < 0.2
+    for line, (value, low, high) in zip(marked, intervals(found), strict=True):
+        assert line.get_xdata() == pytest.approx([it for it in (low, value, high) if np.isfinite(it)])
 
 
 def test_each_law_of_the_rates_goes_through_them_to_its_end():
@@ -66,7 +64,7 @@ def test_hollow_are_points_beyond_all_copies_tried_and_lines_are_the_fits():
     copies = table.where(kind="copies")
     known = copies.take(np.isfinite(copies["value"]))
     most = [
-        table.where(kind="share", alpha=alpha, n=n)["replicas"].max()
+        table.where(kind="share", solver="pa", alpha=alpha, n=n)["replicas"].max()
         for alpha, n in zip(known["alpha"], known["n"], strict=True)
     ]
     wanted = np.exp2(known["value"])

@@ -265,6 +265,23 @@ def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:
         yield _row("vanishing", alpha=end.least, value=end.end) | _fitted(end) | numbers
 
 
+def lattice_rows(rows: Table) -> Iterator[dict[str, Any]]:
+    """Of each alpha the N at which lattices of one block recover half, with the seconds that a run took at most."""
+    for alpha in sorted(rows.values("alpha")):
+        own = rows.where(alpha=alpha)
+        slowest = max(np.mean(part["seconds"]) for part in own.by("n"))
+        yield _row("lattice", alpha=alpha, value=lattice_50(own), instances=len(own.values("seed"))) | {
+            "block": own["block"][0],
+            "seconds": slowest,
+        }
+
+
+def lattice_50(rows: Table) -> Interval:
+    """N at which half of the runs succeed, fewer at more, at one alpha."""
+    found = half_point(rows, lambda runs: -1.0 * runs["n"], logistic_midpoint).interval
+    return Interval(-found.value, -found.high, -found.low)
+
+
 def _fitted(fit: Growth | Fit | Vanishing) -> dict[str, Any]:
     return {"chi2": fit.chi2, "dof": fit.dof, "doubt": fit.doubt}
 

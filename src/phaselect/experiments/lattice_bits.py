@@ -83,11 +83,6 @@ def rows_for(bits: int, k: int, strength: float) -> int:
     return round((1 + math.sqrt(1 + 4 * strength * k * bits)) / (2 * strength))
 
 
-def unknowns_at(alpha: float, bits: int, strength: float) -> float:
-    """The number of unknowns at which `k b + M` is `strength M^2`, with alpha measurements for each."""
-    return ((alpha - 1) * bits + alpha) / (strength * alpha**2)
-
-
 class Rule(NamedTuple):
     """Success is a logistic curve of the logarithm of the strength: c at one half, and its width.
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from phaselect.base.style import ALPHA, BARS, BLUE, GREY, between, legend, letter, looks, panels, with_bars
 from phaselect.base.tables import Columns, Table, stack
-from phaselect.experiments.copies_needed import hard_phase_rows
-from phaselect.experiments.lattice_bits import unknowns_at
+from phaselect.experiments.copies_needed import hard_phase_rows, lattice_rows
 from phaselect.experiments.limits import BAYES_OPTIMAL, intervals
 from phaselect.experiments.vanishing import Vanishing
 from phaselect.figures.context import Context
@@ -28,15 +27,14 @@ CAPTION = (
     "without an upper end goes on beyond the picture. Points at one N and their lines are moved apart a little. Lines: "
     "growth by a factor with every unknown, the likeliest by all runs at that alpha, successes and failures alike, "
     "where it is in no doubt. The legend has chi^2, at all alphas together, of this law and of a power of N, with "
-    "fewer degrees of freedom than there are shares: runs of one instance go together. Bars at the bottom: the N up to "
-    "which a lattice with blocks of 40 rows recovers half from data in float64, with no copies at all, by the rule of "
-    "thumb of figure bits; larger blocks go further. (b) The rate of that growth, in powers of two per unknown, "
+    "fewer degrees of freedom than there are shares: runs of one instance go together. At the bottom: the N at which a "
+    "lattice with blocks of 40 rows recovers half from data in float64, with no copies at all, and its interval; "
+    "larger blocks go further. (b) The rate of that growth, in powers of two per unknown, "
     "against alpha, with its interval, and the laws c (alpha_c - alpha)^p of three powers, each from the smallest "
     "alpha on from which it fits: chosen by its chi^2, which the interval of alpha_c, where the rate would vanish, "
     "does not count."
 )
-BITS, LATTICE = 52, 0.030
-"""Binary digits of float64, and c of blocks of 40 rows in the rule of figure bits."""
+LATTICE: dict[str, Any] = {"marker": "|", "ms": 6, "mew": 2.0, "lw": 1.2}
 ABOVE = 4.0
 """Powers of 2 that are shown above what was measured."""
 SPREAD = 20.0
@@ -48,7 +46,8 @@ def compute(context: Context) -> Columns:
     rows = context.rows("hard_phase")
     shares = share_rows(rows)
     blank = {name: "" if np.asarray(column).dtype.kind == "U" else math.nan for name, column in shares.items()}
-    return stack([shares, *(blank | row for row in hard_phase_rows(rows))])
+    found = [*hard_phase_rows(rows.where(solver="pa")), *lattice_rows(rows.where(solver="lattice"))]
+    return stack([shares, *(blank | row for row in found)])
 
 
 def vanishing_of(table: Table) -> list[Vanishing]:
@@ -71,12 +70,12 @@ def draw(table: Table) -> Figure:
     for place, (alpha, look) in enumerate(looks(alphas).items()):
         own, fit = copies.where(alpha=alpha), table.where(kind="exponential", alpha=alpha)
         shift = SPREAD * between(place, len(alphas))
-        tried = table.where(kind="share", alpha=alpha)
+        tried = table.where(kind="share", solver="pa", alpha=alpha)
         _draw_copies(axes[0], own, tried, shift, look | {"label": rf"$\alpha = {alpha:g}$"})
         _draw_law(axes[0], own["n"], shift, fit, look["color"])
-        _draw_lattice(axes[0], alpha, look["color"])
-    lattice = r"up to about this $N$ a lattice recovers half, at the $\alpha$ of its colour"
-    axes[0].plot([], [], "|", ms=9, mew=2.5, color=GREY, label=lattice)
+        _draw_lattice(axes[0], table.where(kind="lattice", alpha=alpha), 0.03 + 0.035 * place, look["color"])
+    if len(table.where(kind="lattice")):
+        axes[0].plot([], [], **LATTICE, color=GREY, label="below: $N$ at which a lattice recovers half")
     axes[0].plot([], [], "o", mfc="white", color=GREY, label="hollow: beyond the numbers of copies tried")
     _label_laws(axes[0], table)
     axes[0].set(xlabel="unknowns $N$", ylabel="copies for half of the instances")
@@ -91,7 +90,8 @@ def draw(table: Table) -> Figure:
     last = max([law.end.high for law in vanishing_of(table) if not law.doubt], default=BAYES_OPTIMAL)
     axes[1].set_xlim(alphas[0] - 0.01, max(alphas[-1], BAYES_OPTIMAL, last) + 0.01)
     letter(axes)
-    many = f"{counts(table.where(kind='share')['trials'])} instances at each $N$, $\\alpha$ and number of copies"
+    trials = table.where(kind="share", solver="pa")["trials"]
+    many = f"{counts(trials)} instances at each $N$, $\\alpha$ and number of copies"
     legend(figure, *axes, columns=2, title=f"{BARS}; {many}")
     return figure
 
@@ -123,9 +123,11 @@ def _label_laws(axes: Axes, table: Table) -> None:
             axes.plot([], [], line, color=GREY, lw=0.9, label=f"{words}, {misfit}")
 
 
-def _draw_lattice(axes: Axes, alpha: float, color: Any) -> None:
-    at = unknowns_at(alpha, BITS, LATTICE)
-    axes.plot([at], [0.0], "|", ms=16, mew=2.5, color=color, transform=axes.get_xaxis_transform())
+def _draw_lattice(axes: Axes, found: Table, height: float, color: Any) -> None:
+    """A line over the interval, as far as it goes, at this height of the panel."""
+    for value, low, high in intervals(found):
+        ends = [it for it in (low, value, high) if math.isfinite(it)]
+        axes.plot(ends, [height] * len(ends), **LATTICE, color=color, transform=axes.get_xaxis_transform())
 
 
 def _draw_rates(axes: Axes, table: Table) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from scipy.special import chdtrc
@@ -148,7 +149,8 @@ def hard_below_bayes(tables: Tables) -> Finding:
     grows = every(above(rate, 0.0) for rate in trusted) if 2 * len(trusted) > len(rates) else None
     words, nearest, exactly = _law_of_growth(table)
     text = "copies of population annealing that half of the instances need, in powers of 2 per unknown: "
-    text += "; ".join([*texts, words, *_where_rates_vanish(vanishing_of(table), exactly)])
+    parts = [*texts, words, *_where_rates_vanish(vanishing_of(table), exactly), *_lattice(table.where(kind="lattice"))]
+    text += "; ".join(parts)
     exponential = every([grows, nearest])
     return Finding(text, verdict(exponential, exactly) if exponential else verdict(exponential))
 
@@ -169,6 +171,18 @@ def _where_rates_vanish(laws: Sequence[Vanishing], exactly: Said) -> list[str]:
         "holds that χ² chose where each law begins, or how small the instances are"
         + (", or that growth is not exactly exponential" if exactly is False else "")
     ]
+
+
+def _lattice(found: Table) -> list[str]:
+    """How far lattices go, in words, if they were run."""
+    if len(found) == 0:
+        return []
+    reach = [
+        f"{'unknown' if math.isnan(n) else f'N = {n:.0f} [{low:.0f}, {high:.0f}]'} at alpha = {alpha:g}"
+        for alpha, (n, low, high) in zip(found["alpha"], intervals(found), strict=True)
+    ]
+    seconds = found["seconds"].max()
+    return [f"a lattice recovers half without any copies up to {', '.join(reach)}, in {seconds:.2g} s per run or less"]
 
 
 def _law_of_growth(table: Table) -> tuple[str, Said, Said]:
