@@ -75,8 +75,7 @@ def largest(found: Halves) -> Interval:
 def arrives(fit: Limit | JointLimit | None, at: float = BAYES_OPTIMAL) -> Said:
     """Is this threshold the limit? Not known without a fit to be trusted, from a wide interval, or at its very end.
 
-    Nor is it none where no trend with N was seen, which says only that one is small: simulated thresholds that come
-    down by 0.15 N^-0.35 had a limit elsewhere in up to a fifth of such cases.
+    Nor is a limit elsewhere one for sure where it rests on no trend with N being seen: a slow one hides behind errors.
     """
     if fit is None or fit.doubt or not all(map(math.isfinite, fit.limit)):
         return None
