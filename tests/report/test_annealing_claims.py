@@ -62,7 +62,7 @@ def hard(*rates, exponential="", power="", gain=20, end=None):
 def simulated(middle, instances):
     """What comes of the preset, of so many instances, if half of them need 2^middle copies."""
     rng, parts = np.random.default_rng(0), []
-    for grid in preset("hard_phase", "paper"):
+    for grid in (grid for grid in preset("hard_phase", "paper") if grid.solver == ("pa",)):
         lines = np.meshgrid(grid.n, grid.alpha, grid.options["replicas"], range(min(grid.instances, instances)))
         n, alpha, copies, seeds = (line.ravel() for line in lines)
         good = rng.random(n.size) < expit(3 * np.log(np.log2(copies) / middle(n, alpha)))

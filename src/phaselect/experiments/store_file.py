@@ -127,6 +127,6 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        name = getattr(error, "sqlite_errorname", "")
+        name = vars(error).get("sqlite_errorname", "")
         advice = next((words for kind, words in ADVICE.items() if name.startswith(kind)), "")
         raise InputError(f"{path}: {error}{advice.format(path=path)}") from None
