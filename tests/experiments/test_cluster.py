@@ -204,6 +204,17 @@ def test_a_server_that_says_nothing_is_no_scheduler(tmp_path):
         assert list(dask.outcomes(BATCHES, BATCHES.packs(GRID.tasks(), Times({})), lambda: True)) == []
 
 
+def test_a_client_that_nobody_waits_for_is_closed(threads):
+    """Whether it comes before the end of the wait or after it."""
+    before = len(threads.scheduler.clients)
+    assert dask_cluster.client_of(threads.scheduler_address, 10.0, lambda: True) is None
+    until = time.monotonic() + 20
+    time.sleep(0.5)
+    while len(threads.scheduler.clients) > before and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(threads.scheduler.clients) == before
+
+
 BLOCKED = """
 import signal, subprocess, sys
 from phaselect.experiments.in_flight import interrupt_blocked

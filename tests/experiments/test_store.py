@@ -329,7 +329,7 @@ def test_a_store_that_is_removed_while_it_is_written(path, rows):
     """SQLite would write on, to a file that nobody finds again."""
     with Store(path) as store:
         path.unlink()
-        with pytest.raises(InputError, match=r"runs\.db was removed or replaced"):
+        with pytest.raises(InputError, match=r"runs\.db was removed, renamed or replaced"):
             store.add(rows)
 
 
@@ -338,7 +338,7 @@ def test_a_store_that_is_replaced_while_it_is_written(path, rows, tmp_path):
         other.add(rows[:1])
     with Store(path) as store:
         (tmp_path / "other.db").replace(path)
-        with pytest.raises(InputError, match="removed or replaced"):
+        with pytest.raises(InputError, match="removed, renamed or replaced"):
             store.add(rows)
 
 

@@ -40,10 +40,20 @@ def test_the_fit_is_that_of_scipy():
 def test_rates_that_do_not_fall_have_no_end():
     for level in (0.1, 0.0):
         line, *bent = vanishing(ALPHAS, [close(level)] * 4)
-        assert line.doubt == "no decrease"
+        assert line.doubt.startswith("no end up to alpha = 2.06" if level else "no rates above zero")
         assert math.isnan(line.end.low)
         assert all(law.doubt for law in bent)
     assert vanishing(ALPHAS[:1], [close(0.1)]) == []
+
+
+def test_rates_that_fall_but_not_to_zero_within_reach():
+    """And rates below zero, and one rate alone above it: laws through one point end anywhere."""
+    slow = vanishing(ALPHAS, [close(rate) for rate in (0.1, 0.097, 0.094, 0.091)])
+    assert all(law.doubt.startswith("no end up to alpha = ") for law in slow)
+    below = vanishing(ALPHAS, [close(rate) for rate in (-0.09, -0.07, -0.05, -0.03)])
+    assert all(law.doubt == "no rates above zero" for law in below[:1])
+    alone = vanishing(ALPHAS, [close(rate) for rate in (0.1, 0.0, 0.0, 0.0)])
+    assert all(law.doubt or law.end.value > ALPHAS[1] for law in alone)
 
 
 def test_a_law_is_one_near_its_end():

@@ -219,6 +219,9 @@ def test_what_cannot_be_gone_on_from(tmp_path):
             onto(spoilt)
     with pytest.raises(InputError, match="no shares"):
         onto(table.take(table["kind"] != "share"))
+    patience = load_table(TABLES / "patience.csv")
+    with pytest.raises(InputError, match="no shares"):
+        prepared(patience.take(patience["kind"] == "within"), "patience", "paper", stored=True)
     with pytest.raises(InputError, match="damaged, it has no line # date:"):
         onto(Table(table.columns, {name: it for name, it in table.provenance.items() if name != "date"}))
     other = np.where(table["kind"] == "share", np.char.add(table["plan"], "-of-old"), table["plan"])

@@ -7,7 +7,6 @@ import pytest
 
 from phaselect.base.style import between
 from phaselect.base.tables import Table, load_table
-from phaselect.experiments.limits import intervals
 from phaselect.figures import hard_phase
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
@@ -15,15 +14,15 @@ TABLES = Path(__file__).parents[2] / "docs" / "tables"
 
 def test_lattices_stand_below_each_at_its_alpha():
     table = load_table(TABLES / "hard_phase.csv")
-    axes = hard_phase.draw(table).axes[0]
-    marked = [line for line in axes.get_lines() if line.get_marker() == "|" and len(line.get_xdata())]
     found = table.where(kind="lattice")
-    assert len(marked) == len(found) == 5
+    known = np.isfinite(found["value"])
+    assert known.sum() > 2
+    marked = [line for line in hard_phase.draw(table).axes[0].get_lines() if line.get_marker() == "|"]
+    marked = [line for line in marked if len(line.get_xdata())]
+    assert [line.get_xdata()[0] for line in marked] == pytest.approx(found["value"][known])
     heights = [line.get_ydata()[0] for line in marked]
     assert heights == sorted(set(heights))
     assert heights[-1] < 0.2
-    for line, (value, low, high) in zip(marked, intervals(found), strict=True):
-        assert line.get_xdata() == pytest.approx([it for it in (low, value, high) if np.isfinite(it)])
 
 
 def test_each_law_of_the_rates_goes_through_them_to_its_end():

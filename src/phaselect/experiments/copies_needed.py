@@ -266,20 +266,22 @@ def hard_phase_rows(rows: Table) -> Iterator[dict[str, Any]]:
 
 
 def lattice_rows(rows: Table) -> Iterator[dict[str, Any]]:
-    """Of each alpha the N at which lattices of one block recover half, with the seconds that a run took at most."""
+    """Of each alpha the N at which lattices of one block recover half, and the mean seconds of a run at the slowest."""
     for alpha in sorted(rows.values("alpha")):
-        own = rows.where(alpha=alpha)
-        slowest = max(np.mean(part["seconds"]) for part in own.by("n"))
-        yield _row("lattice", alpha=alpha, value=lattice_50(own), instances=len(own.values("seed"))) | {
-            "block": own["block"][0],
-            "seconds": slowest,
-        }
+        own = finished(rows.where(alpha=alpha))
+        if len(own):
+            seconds = max(float(np.mean(part["seconds"])) for part in own.by("n"))
+            named = {"block": own["block"][0], "seconds": seconds}
+            yield _row("lattice", alpha=alpha, value=lattice_50(own), instances=len(own.values("seed"))) | named
 
 
 def lattice_50(rows: Table) -> Interval:
-    """N at which half of the runs succeed, fewer at more, at one alpha."""
+    """N at which half of the runs succeed, fewer at more, at one alpha; beyond the N tried only a bound."""
     found = half_point(rows, lambda runs: -1.0 * runs["n"], logistic_midpoint).interval
-    return Interval(-found.value, -found.high, -found.low)
+    value, low, high = -found.value, max(-found.high, 0.0), -found.low
+    if value > rows["n"].max() or math.isinf(high):
+        return Interval(math.nan, low, math.inf)
+    return Interval(value if value >= rows["n"].min() else math.nan, low, high)
 
 
 def _fitted(fit: Growth | Fit | Vanishing) -> dict[str, Any]:

@@ -8,9 +8,8 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, suppress
-from queue import Empty, SimpleQueue
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Thread
 from typing import Any
 
@@ -43,14 +42,17 @@ def distributed() -> Any:
 def started_here(workers: int) -> Iterator[Any]:
     """A client of a cluster of our own, with so many processes, each with a thread and a GPU to itself."""
     dask = distributed()
-    try:
-        with interrupt_blocked():  # its threads and processes inherit that: signals are for the sweep
-            cluster = dask.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-            )
-    except Exception as error:
-        raise InputError(f"the local Dask cluster did not start: {_in_a_line(error)}") from error
-    with cluster, dask.Client(cluster) as client:
+    with ExitStack() as opened:
+        try:
+            with interrupt_blocked():  # its threads and processes inherit that: signals are for the sweep
+                cluster = opened.enter_context(
+                    dask.LocalCluster(
+                        n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                    )
+                )
+        except Exception as error:
+            raise InputError(f"the local Dask cluster did not start: {_in_a_line(error)}") from error
+        client = opened.enter_context(dask.Client(cluster))
         client.register_plugin(_settled_here(dask))
         yield client
 
@@ -58,29 +60,37 @@ def started_here(workers: int) -> Iterator[Any]:
 def client_of(scheduler: str, timeout: float, stop: Stop) -> Any:
     """A client of that scheduler; none if it is to stop before there is an answer.
 
-    In a thread: Dask has no limit on how long a server may take that accepts the connection and says nothing.
+    In a thread: Dask has no limit on how long a server may take that accepts the connection and says nothing. A client
+    that comes when nobody waits any more is closed.
     """
-    dask, answers = distributed(), SimpleQueue[Any]()
+    dask, answer = distributed(), Future[Any]()
 
     def ask() -> None:
         try:
-            answers.put(dask.Client(scheduler, timeout=timeout))
-        except Exception as error:
-            answers.put(error)
+            client = dask.Client(scheduler, timeout=timeout)
+        except BaseException as error:
+            with suppress(InvalidStateError):
+                answer.set_exception(error if isinstance(error, Exception) else OSError(type(error).__name__))
+            return
+        try:
+            answer.set_result(client)
+        except InvalidStateError:
+            client.close()
 
     Thread(target=ask, daemon=True).start()
-    until = time.monotonic() + timeout + LATER
-    while time.monotonic() < until and not stop():
-        with suppress(Empty):
-            answer = answers.get(timeout=0.1)
-            if isinstance(answer, OSError | ValueError | TypeError):  # TypeError: tls:// without its settings
-                raise InputError(f"no Dask scheduler at {scheduler}: {answer}")
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-    if not stop():
+    until, client = time.monotonic() + timeout + LATER, None
+    try:
+        while client is None and time.monotonic() < until and not stop():
+            with suppress(TimeoutError):
+                client = answer.result(timeout=0.1)
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without its settings
+        raise InputError(f"no Dask scheduler at {scheduler}: {error}") from None
+    finally:
+        if client is None and not answer.cancel() and answer.exception() is None:
+            answer.result().close()
+    if client is None and not stop():
         raise InputError(f"no Dask scheduler at {scheduler}: nothing there has answered in {timeout:g} s")
-    return None
+    return client
 
 
 def _settled_here(dask: Any) -> Any:

@@ -29,13 +29,17 @@ MOST_WORKERS = 1024
 """Processes that may be asked for."""
 
 
+Outcomes = Generator[Outcome, None, None]
+"""To be closed by who does not go on to the end."""
+
+
 class Executor(Protocol):
     """Runs packs somewhere."""
 
     def check(self, packing: Packing) -> None:
         """Say before the work that it cannot be done there."""
 
-    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Outcomes:
         """Each pack with its rows, or with what went wrong."""
 
 
@@ -47,7 +51,7 @@ class InProcess:
         """Does this process have what it needs?"""
         packing.ready()
 
-    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Outcomes:
         """See `Executor`."""
         while not stop() and (pack := next(packs, None)) is not None:
             try:
@@ -88,7 +92,7 @@ class Processes:
                 "--scheduler, whose workers have a device each"
             )
 
-    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Outcomes:
         """See `Executor`."""
         while suspects := (yield from self._until_broken(packing, packs, self.workers, stop)):
             one_by_one = (alone for suspect in suspects for alone in singly(suspect))
@@ -132,7 +136,7 @@ class Dask:
     def check(self, packing: Packing) -> None:
         """What the workers have is seen when they are asked."""
 
-    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Iterator[Outcome]:
+    def outcomes(self, packing: Packing, packs: Iterator[Pack], stop: Stop) -> Outcomes:
         """See `Executor`."""
         if self.scheduler is None:
             with started_here(self.workers) as client:

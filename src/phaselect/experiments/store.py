@@ -191,9 +191,9 @@ class Store:
         if self._connection.in_transaction:
             yield
             return
-        if file_at(self.path) != self._file:  # SQLite would go on writing to a file without a name
-            raise InputError(f"{self.path} was removed or replaced while it was written: what it had is lost")
         with explained(self.path):
+            if file_at(self.path) != self._file:  # SQLite would go on writing to a file without that name
+                raise InputError(f"{self.path} was removed, renamed or replaced while it was written: the sweep ends")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -17,7 +17,7 @@ VERSION = 3
 ADVICE = {
     "SQLITE_FULL": ": make room; its rows are kept, and the same command goes on",
     "SQLITE_IOERR": ": is the disk full? its rows are kept",
-    "SQLITE_CORRUPT": ": `phaselect merge NEW.db {path}` may save its runs",
+    "SQLITE_CORRUPT": ": restore it from a copy, or try `phaselect merge NEW.db {path}`, or sqlite3's .recover",
 }
 """What to do, by the beginning of the name of SQLite's error."""
 

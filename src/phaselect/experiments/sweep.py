@@ -7,7 +7,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,17 +96,18 @@ def run_sweep(
                 progress(SweepProgress(found + counts["added"], counts["failed"], len(tasks), rate, left))
 
         report()
-        for pack, outcome in executor.outcomes(packing, packing.packs(missing, times), stop):
-            if isinstance(outcome, DeviceLost):
-                raise outcome
-            rows = _rows(pack, outcome)
-            open_store.add(rows)
-            times.learn(rows)
-            counts["added"] += len(rows)
-            counts["failed"] += sum(row["status"] == FAILED for row in rows)
-            report()
-            if len(rows) < len(pack):  # a batch was cut short
-                raise KeyboardInterrupt
+        with closing(executor.outcomes(packing, packing.packs(missing, times), stop)) as outcomes:
+            for pack, outcome in outcomes:
+                if isinstance(outcome, DeviceLost):
+                    raise outcome
+                rows = _rows(pack, outcome)
+                open_store.add(rows)
+                times.learn(rows)
+                counts["added"] += len(rows)
+                counts["failed"] += sum(row["status"] == FAILED for row in rows)
+                report()
+                if len(rows) < len(pack):  # a batch was cut short
+                    raise KeyboardInterrupt
         failures = open_store.failures()
     stopped = "interrupted" if interrupted() else "out of time" if counts["added"] < len(missing) else ""
     failed_ones = sum(task.key in failures for task in tasks)

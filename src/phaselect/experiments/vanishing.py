@@ -58,11 +58,13 @@ def _near_its_end(good: Array, power: float) -> Vanishing:
 def _law(points: Array, power: float) -> Vanishing:
     """At a given end the law is linear: the best of a grid of ends, for the rates and for rates drawn anew."""
     alpha, values, spread = points.T
-    ends = alpha[0] + np.arange(STEP, REACH, STEP)
+    ends = alpha[1] + np.arange(STEP, REACH, STEP)  # beyond two rates: through one all would go
     laws = np.maximum(ends[:, None] - alpha, 0.0) ** power
     fits = best_powers(laws[..., None], with_replicates(values, spread), spread, ends)
     low, high = np.percentile(fits.exponents[1:], ENDS).tolist()
     chi2, dof = float(fits.chi2[0]), alpha.size - 2
-    doubt = bad_fit(chi2, dof) or ("no decrease" if high > ends[-2] else "")
+    falls = np.percentile(fits.coefficients[1:, 0], ENDS[0]) > 0
+    far = f"no end up to alpha = {ends[-1]:.2f}" if high > ends[-2] else ""
+    doubt = bad_fit(chi2, dof) or (far if falls else "no rates above zero")
     end = Interval(float(fits.exponents[0]), *(UNKNOWN[1:] if doubt else (low, high)))
     return Vanishing(power, end, float(fits.coefficients[0, 0]), float(alpha[0]), chi2, dof, doubt)

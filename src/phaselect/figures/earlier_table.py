@@ -77,8 +77,8 @@ def _recounted(table: Table) -> Table:
 def _check_counts(lines: Table) -> None:
     """Are there counts, and can they be?"""
     counts = [lines[name] for name in ("trials", "crashed", "successes", "n", "alpha")]
-    if len(lines) == 0 or not all(_numeric(it) and np.isfinite(it).all() for it in counts):
-        raise InputError("--onto: this table is damaged, it has shares without counts, or no shares")
+    if not all(_numeric(it) and np.isfinite(it).all() for it in counts):
+        raise InputError("--onto: this table is damaged, it has shares without counts")
     trials, crashed, successes = counts[:3]
     if any(np.any(it % 1) for it in counts[:4]) or ("seconds" in lines and not _numeric(lines["seconds"])):
         raise InputError("--onto: this table is damaged, it has counts that are not whole, or times without numbers")
@@ -88,6 +88,8 @@ def _check_counts(lines: Table) -> None:
 
 def _check_shares(shares: Table) -> None:
     """Do outcomes agree with counts, are the other columns what they were, and is every share there once?"""
+    if len(shares) == 0:
+        raise InputError("--onto: this table is damaged, it has no shares")
     if shares["outcomes"].dtype.kind != "U" or not all(_numeric(shares[name]) for name in NUMBERS if name in shares):
         raise InputError(f"--onto: this table is damaged, outcomes have to be letters, {', '.join(NUMBERS)} numbers")
     trials, crashed, successes = (shares[name] for name in ("trials", "crashed", "successes"))

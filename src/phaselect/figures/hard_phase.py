@@ -124,10 +124,12 @@ def _label_laws(axes: Axes, table: Table) -> None:
 
 
 def _draw_lattice(axes: Axes, found: Table, height: float, color: Any) -> None:
-    """A line over the interval, as far as it goes, at this height of the panel."""
+    """A mark in a line over its interval, at this height of the panel; of a bound nothing."""
     for value, low, high in intervals(found):
-        ends = [it for it in (low, value, high) if math.isfinite(it)]
-        axes.plot(ends, [height] * len(ends), **LATTICE, color=color, transform=axes.get_xaxis_transform())
+        if math.isfinite(value):
+            line: dict[str, Any] = {"color": color, "transform": axes.get_xaxis_transform()}
+            axes.plot([low, high], [height, height], lw=LATTICE["lw"], **line)
+            axes.plot([value], [height], **LATTICE, **line)
 
 
 def _draw_rates(axes: Axes, table: Table) -> None:

@@ -178,11 +178,15 @@ def _lattice(found: Table) -> list[str]:
     if len(found) == 0:
         return []
     reach = [
-        f"{'unknown' if math.isnan(n) else f'N = {n:.0f} [{low:.0f}, {high:.0f}]'} at alpha = {alpha:g}"
-        for alpha, (n, low, high) in zip(found["alpha"], intervals(found), strict=True)
+        f"{_whole(half)} at alpha = {alpha:g}" for alpha, half in zip(found["alpha"], intervals(found), strict=True)
     ]
-    seconds = found["seconds"].max()
-    return [f"a lattice recovers half without any copies up to {', '.join(reach)}, in {seconds:.2g} s per run or less"]
+    seconds = f"in {found['seconds'].max():.2g} s per run, in the mean, or less"
+    return [f"a lattice recovers half without any copies up to N = {', '.join(reach)}, {seconds}"]
+
+
+def _whole(half: Interval) -> str:
+    """An interval of sizes."""
+    return str(half) if math.isnan(half.value) else f"{half.value:.0f} [{half.low:.0f}, {half.high:.0f}]"
 
 
 def _law_of_growth(table: Table) -> tuple[str, Said, Said]:
@@ -232,9 +236,10 @@ def annealing_limit(table: Table, product: float, theory: float) -> tuple[str, S
     fit, rival, slowest = fit_of(table, product), rival_of(table, product), _slowest(table, product)
     words = [f"slowest of all rates: {listed(slowest) or 'not run'}{_trend(slowest)}", str(fit or "no limit fitted")]
     if rival:
-        compared = "; ".join(str(cut) for cut in cuts_of(table, product) if cut.fits)
         words += [str(rival)]
-        words += [f"χ² on the same rates, of these two and of one level for all sizes, free: {compared or 'none fits'}"]
+        if compared := cuts_of(table, product):
+            fitting = "; ".join(str(cut) for cut in compared if cut.fits) or "none fits"
+            words += [f"χ² on the same rates, of these two and of one level for all sizes, free: {fitting}"]
         words += ["every χ² of a law of rates is too small, as those of one size share instances"]
     arrived = arrives(fit, theory)
     return "; ".join(words), None if arrived is False and rival and rival.rates.fits else arrived

@@ -90,6 +90,8 @@ def assessed(claim: Claim, tables: Tables) -> Finding:
         return claim.assess(own)
     except Missing as missing:
         return Finding(str(missing), Conclusion.OPEN)
+    except InputError:
+        raise
     except (ArithmeticError, TypeError, ValueError) as error:
         raise InputError(f"the table of {' or '.join(claim.figures)} is damaged: {error}") from error
 
