@@ -207,17 +207,17 @@ def test_where_lattices_recover_half():
     n, seed = (it.ravel() for it in np.meshgrid(sizes, np.arange(100)))
     good = rng.random(n.size) < 1 / (1 + np.exp((n - 117.0) / 12.0))
     rows = {"n": n, "alpha": 1.1, "seed": seed, "status": "RECOVERED", "m": 1.0 * good, "mse_x": 1.0 - good}
-    rows |= {"mse_y": 1.0 - good, "seconds": n / 100, "block": 40.0}
+    rows |= {"mse_y": 1.0 - good, "block": 40.0}
     (row,) = lattice_rows(Table(stack([rows]), {}))
     assert row["low"] < 117 < row["high"] < row["low"] + 12
-    assert (row["instances"], row["seconds"], row["block"]) == (100, 1.75, 40.0)
+    assert (row["instances"], row["block"]) == (100, 40.0)
     never = lattice_50(Table(stack([rows | {"mse_x": 1.0}]), {}))
     assert (never.value != never.value, never.low, never.high) == (True, 0.0, 50.0)
     always = lattice_50(Table(stack([rows | {"m": 1.0, "mse_x": 0.0, "mse_y": 0.0}]), {}))
     assert (always.value != always.value, always.low, always.high) == (True, 175.0, np.inf)
-    crashed = rows | {"status": np.where(seed == 3, "FAILED", "RECOVERED"), "seconds": np.where(seed == 3, np.nan, 2.0)}
+    crashed = rows | {"status": np.where(seed == 3, "FAILED", "RECOVERED")}
     (row,) = lattice_rows(Table(stack([crashed]), {}))
-    assert (row["instances"], row["seconds"]) == (99, 2.0)
+    assert row["instances"] == 99
 
 
 def test_no_fewer_copies_than_one():
