@@ -101,7 +101,7 @@ def test_memory_of_a_process_of_its_own():
     assert taken.certified == 1
     if taken.bytes is not None:
         size = 8 * 1000 * 1300
-        assert 0.95 * size < taken.bytes < 1.2 * size  # 1.28 with the test set that was drawn too
+        assert 0.95 * size < taken.bytes < 1.24 * size  # 1.17 to 1.21; 1.28 with the test set that was drawn too
 
 
 @pytest.mark.parametrize("solver", [AMP(restarts=0), pytest.param(SimulatedAnnealing(), marks=pytest.mark.slow)])
