@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,26 @@ def fit_doubt(chi2: float, dof: int, exponents: Array, ends: Array, of: str) -> 
         return ""
     found = f"{least:.2f} to {most:.2f}" if most > least else f"at the end, {least:.2f}, of the range tried"
     return f"exponent of {of} not determined, {found}"
+
+
+class Judged(Protocol):
+    """A fit that is known to be good or bad."""
+
+    @property
+    def fits(self) -> bool:
+        """By chi^2."""
+
+
+One = TypeVar("One", bound=Judged)
+
+
+def first_good(fits: Iterable[One]) -> One | None:
+    """The first one that is good, or the last one; none of none. No more are made than are looked at."""
+    found = None
+    for found in fits:
+        if found.fits:
+            break
+    return found
 
 
 def bad_fit(chi2: float, dof: int, among: int = 1) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from phaselect.base.errors import InputError
-from phaselect.experiments.fits import PowerFits, bad_fit, best_powers, fit_doubt, misfit, with_replicates
+from phaselect.experiments.fits import PowerFits, bad_fit, best_powers, first_good, fit_doubt, misfit, with_replicates
 from phaselect.experiments.limits import ENDS, UNKNOWN, Interval, Limit, closed, extrapolated
 from phaselect.experiments.success import Array
 
@@ -54,6 +54,11 @@ class JointLimit(NamedTuple):
     large: Limit
 
     @property
+    def fits(self) -> bool:
+        """By chi^2 of its law of rates."""
+        return self.rates.fits
+
+    @property
     def limit(self) -> Interval:
         """Of large instances and slow anneals."""
         return self.large.limit
@@ -81,12 +86,17 @@ class EndsAtTheory(NamedTuple):
     amplitudes: dict[int, float]
     rates: RateLaw
 
+    @property
+    def fits(self) -> bool:
+        """By chi^2 of its law of rates."""
+        return self.rates.fits
+
     def at(self, n: int, tau: Any) -> Any:
         """alpha_50 by the fit."""
         return self.theory + self.amplitudes[n] * tau**-self.rates.exponent.value
 
     def __str__(self) -> str:
-        fits = "fits the slow rates too" if self.rates.fits else "does not fit"
+        fits = "fits the slow rates too" if self.fits else "does not fit"
         return f"a law that ends at {self.theory:.3f} at every size {fits} ({self.rates})"
 
 
@@ -182,12 +192,7 @@ def _of_slow_ones(
     fitted: Callable[[Array], Fit], sizes: Sequence[int], rates: Sequence[float], found: Sequence[Interval]
 ) -> Fit | None:
     """The fit to all rates but the fastest, as many as chi^2 leaves out."""
-    fit = None
-    for own in _slow_parts(sizes, rates, found):
-        fit = fitted(own)
-        if fit.rates.fits:
-            break
-    return fit
+    return first_good(fitted(own) for own in _slow_parts(sizes, rates, found))
 
 
 def _with_levels(points: Array) -> JointLimit:

@@ -193,7 +193,9 @@ class Store:
             return
         with explained(self.path):
             if file_at(self.path) != self._file:  # SQLite would go on writing to a file without that name
-                raise InputError(f"{self.path} was removed, renamed or replaced while it was written: the sweep ends")
+                raise InputError(
+                    f"{self.path} was removed, renamed or replaced while it was open: nothing more is written"
+                )
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phaselect.experiments.fits import bad_fit, best_powers, with_replicates
+from phaselect.experiments.fits import bad_fit, best_powers, first_good, with_replicates
 from phaselect.experiments.limits import ENDS, UNKNOWN, Interval, closed
 from phaselect.experiments.success import Array
 
@@ -16,7 +16,7 @@ POWERS = (1.0, 2.0, 3.0)
 FEWEST_RATES = 3
 """That a law keeps."""
 REACH, STEP = 1.0, 5e-4
-"""How far from the smallest alpha ends are looked for, and how closely."""
+"""How far from the second smallest alpha ends are looked for, and how closely."""
 
 
 class Vanishing(NamedTuple):
@@ -29,6 +29,11 @@ class Vanishing(NamedTuple):
     chi2: float
     dof: int
     doubt: str
+
+    @property
+    def fits(self) -> bool:
+        """By chi^2, whether or not an end is found."""
+        return not bad_fit(self.chi2, self.dof)
 
     def at(self, alpha: Array) -> Array:
         """The rate by this law, zero beyond its end."""
@@ -43,16 +48,9 @@ def vanishing(alphas: Sequence[float], rates: Sequence[Interval]) -> list[Vanish
     """
     good = closed(rates, alphas)
     good = good[np.argsort(good[:, 0])]
-    return [_near_its_end(good, power) for power in POWERS] if len(good) > 1 else []
-
-
-def _near_its_end(good: Array, power: float) -> Vanishing:
-    fit = _law(good, power)
-    for first in range(1, len(good) - FEWEST_RATES + 1):
-        if not bad_fit(fit.chi2, fit.dof):
-            break
-        fit = _law(good[first:], power)
-    return fit
+    parts = [good[first:] for first in range(max(1, len(good) - FEWEST_RATES + 1))] if len(good) > 1 else []
+    laws = (first_good(_law(part, power) for part in parts) for power in POWERS)
+    return [law for law in laws if law is not None]
 
 
 def _law(points: Array, power: float) -> Vanishing:

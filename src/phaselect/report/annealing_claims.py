@@ -242,7 +242,7 @@ def annealing_limit(table: Table, product: float, theory: float) -> tuple[str, S
             words += [f"χ² on the same rates, of these two and of one level for all sizes, free: {fitting}"]
         words += ["every χ² of a law of rates is too small, as those of one size share instances"]
     arrived = arrives(fit, theory)
-    return "; ".join(words), None if arrived is False and rival and rival.rates.fits else arrived
+    return "; ".join(words), None if arrived is False and rival and rival.fits else arrived
 
 
 def _slowest(table: Table, product: float) -> Halves:
